@@ -1,0 +1,2 @@
+/// Everything a user of attograd needs, in one include.
+#pragma once
