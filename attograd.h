@@ -1,2 +1,4 @@
 /// Everything a user of attograd needs, in one include.
 #pragma once
+
+namespace attograd {}

@@ -8,11 +8,7 @@
 #if defined(_OPENMP)
 #include <omp.h>
 #endif
-#if __has_include(<cblas-openblas.h>)  // Debian's <cblas.h> may be another library's
-#include <cblas-openblas.h>
-#else
-#include <cblas.h>
-#endif
+#include <cblas.h>  // FindCBLAS.cmake sees to it that this is OpenBLAS's
 
 namespace attograd::kernels {
 namespace {

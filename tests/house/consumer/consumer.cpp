@@ -1,0 +1,3 @@
+#include <attograd/attograd.h>
+
+int main() {}
