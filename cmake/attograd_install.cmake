@@ -5,9 +5,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/attograd)
 install(TARGETS attograd EXPORT attograd_targets)
 install(EXPORT attograd_targets NAMESPACE attograd:: DESTINATION ${package_dir})
 install(FILES attograd.h DESTINATION include/attograd)
-# Kernels are private: no public header includes one.
-install(DIRECTORY core nn optim DESTINATION include/attograd
-  FILES_MATCHING PATTERN "*.h" PATTERN kernels EXCLUDE)
+install(DIRECTORY core nn optim DESTINATION include/attograd FILES_MATCHING PATTERN "*.h")
 
 configure_package_config_file(cmake/attograd-config.cmake.in attograd-config.cmake
   INSTALL_DESTINATION ${package_dir})

@@ -1,4 +1,5 @@
-# cmake -DROOT=<tree> -P public_headers.cmake: attograd.h includes every public header.
+# cmake -DROOT=<tree> -P public_headers.cmake: attograd.h includes every header but the kernels',
+# which come with the headers that use them.
 file(READ ${ROOT}/attograd.h umbrella)
 file(GLOB_RECURSE headers RELATIVE ${ROOT} ${ROOT}/core/*.h ${ROOT}/nn/*.h ${ROOT}/optim/*.h)
 list(FILTER headers EXCLUDE REGEX "^core/kernels/")
