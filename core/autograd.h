@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+
+#include <attograd/core/graph.h>
+
+namespace attograd {
+
+struct BackwardOptions {
+  bool create_graph = false;           // record the backward pass, so that it can be differentiated
+  std::optional<bool> retain_graph{};  // keep the graph for another pass; default: as create_graph
+};
+
+/// Adds d(sum of y * seed)/d(leaf) to the gradient of every leaf that y depends on. The seed
+/// defaults to 1 for a y with one element. With create_graph a leaf's gradient refers to the leaf:
+/// clear_grad() ends that cycle. Throws    GraphError if y depends on nothing that requires
+/// gradients, needs a seed, or its graph was freed Cost      time linear in the graph; the graph is
+/// freed on the way unless retained
+void backward(const Tensor& y, const Tensor& seed = {}, const BackwardOptions& options = {});
+
+struct GradOptions {
+  bool create_graph = false;
+  std::optional<bool> retain_graph{};
+  bool allow_unused = false;  // an input that outputs do not depend on gets an undefined tensor
+};
+
+/// The gradients of sum_i sum(outputs[i] * seeds[i]) for `inputs` (leaves or results), touching no
+/// .grad(). Seeds default to 1 for outputs with one element. Only operations between outputs and
+/// inputs are run.
+Tensors grad(const Tensors& outputs, const Tensors& inputs, const GradOptions& options = {},
+             const Tensors& seeds = {});
+
+}  // namespace attograd

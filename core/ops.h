@@ -1,0 +1,6 @@
+#pragma once
+
+// Every operation.
+#include <attograd/core/ops/elementwise.h>
+#include <attograd/core/ops/reduce.h>
+#include <attograd/core/ops/shapes.h>

@@ -1,0 +1,96 @@
+#include <array>
+#include <bit>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include <attograd/core/storage.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ATTOGRAD_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ATTOGRAD_ASAN 1
+#endif
+#endif
+
+namespace attograd {
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+constexpr size_t kCacheLimit = size_t{1} << 30;
+
+/// Blocks come in sizes of four steps per power of two, so at most a quarter of a block is unused.
+size_t block_size(size_t bytes) {
+  if (bytes <= 64) return 64;
+  const size_t step = std::bit_floor(bytes - 1) / 4;
+  return (bytes + step - 1) / step * step;
+}
+
+size_t bucket_of(size_t block) {
+  const auto exponent = static_cast<size_t>(std::bit_width(block)) - 1;
+  return exponent * 4 + ((block >> (exponent - 2)) & 3);
+}
+
+/// One list of free blocks per size. The sanitizer must see every use after free, so it gets none.
+class FreeLists {
+ public:
+  std::byte* take(size_t block) {
+#ifndef ATTOGRAD_ASAN
+    const std::lock_guard lock(mutex_);
+    std::vector<std::byte*>& list = lists_[bucket_of(block)];
+    if (!list.empty()) {
+      std::byte* data = list.back();
+      list.pop_back();
+      cached_ -= block;
+      return data;
+    }
+#endif
+    return static_cast<std::byte*>(::operator new(block, kAlignment));
+  }
+
+  void give(std::byte* data, size_t block) noexcept {
+#ifndef ATTOGRAD_ASAN
+    try {
+      const std::lock_guard lock(mutex_);
+      if (cached_ + block <= kCacheLimit) {
+        lists_[bucket_of(block)].push_back(data);
+        cached_ += block;
+        return;
+      }
+    } catch (const std::bad_alloc&) {  // no room to remember the block: give it back
+    }
+#endif
+    ::operator delete(data, kAlignment);
+  }
+
+  void release() {
+    const std::lock_guard lock(mutex_);
+    for (std::vector<std::byte*>& list : lists_) {
+      for (std::byte* data : list) ::operator delete(data, kAlignment);
+      list.clear();
+    }
+    cached_ = 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::array<std::vector<std::byte*>, 256> lists_;
+  size_t cached_ = 0;
+};
+
+/// Never destroyed: tensors with static lifetime may outlive any object of this file.
+FreeLists& free_lists() {
+  static FreeLists& lists = *new FreeLists;
+  return lists;
+}
+
+}  // namespace
+
+Storage::Storage(size_t bytes) : data_(free_lists().take(block_size(bytes))), bytes_(bytes) {}
+
+Storage::~Storage() { free_lists().give(data_, block_size(bytes_)); }
+
+void release_cached_memory() { free_lists().release(); }
+
+}  // namespace attograd

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace attograd {
+
+/// A block of memory, aligned to 64 bytes and shared by all views of it, with a count of the
+/// writes: a value that was saved for the backward pass and written since is recognised by it.
+class Storage {
+ public:
+  explicit Storage(size_t bytes);
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  std::byte* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+  uint64_t version() const { return version_.load(std::memory_order_relaxed); }
+  void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  std::byte* data_;
+  size_t bytes_;
+  std::atomic<uint64_t> version_{0};
+};
+
+/// Freed blocks are kept for the next tensor of about that size (at most 1 GiB in all), so that a
+/// training loop in steady state asks the system for nothing. This gives them back.
+void release_cached_memory();
+
+}  // namespace attograd
