@@ -1,4 +1,8 @@
 /// Everything a user of attograd needs, in one include.
 #pragma once
 
-namespace attograd {}
+#include <attograd/core/autograd.h>
+#include <attograd/core/create.h>
+#include <attograd/core/map.h>
+#include <attograd/core/op_list.h>
+#include <attograd/core/ops.h>

@@ -27,7 +27,8 @@ struct AttentionSpec {
 ///         logsumexp [B, H, T] contiguous: of each row's scores, -inf for a row that may see
 ///         nothing
 /// A row that may see nothing has y = 0. What is masked never enters: NaN or inf in a masked key
-/// changes nothing. Cost    keys beyond the causal limit are skipped; O(1) extra memory per thread;
+/// changes nothing.
+/// Cost    keys beyond the causal limit are skipped; O(1) extra memory per thread;
 /// parallel over B H and blocks of T
 template <class T>
 void attention(const AttentionSpec& spec, const T* q, HeadStrides q_strides, const T* k,

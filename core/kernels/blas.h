@@ -9,13 +9,12 @@ enum class Op { none, transpose };
 
 /// c = alpha op(a) op(b) + beta c, all row-major.
 /// Shapes  op(a) [m, k], op(b) [k, n], c [m, n]; as stored, a is [m, k] or, transposed, [k, m], and
-/// b likewise; ld* is
-///         the distance between stored rows. c overlaps neither a nor b.
+///         b likewise; ld* is the distance between stored rows. c overlaps neither a nor b.
 /// Sizes may be 0: k = 0 leaves beta c, and beta = 0 overwrites c whatever it holds, NaN included.
 /// Row distances that BLAS refuses (shorter than the row, as in an expanded view, or beyond int)
-/// work through slow plain loops. Cost    OpenBLAS on thread_count() blocks of rows or columns,
-/// each on one thread: attograd's threads are the only
-///         pool. Bit-equal for the same thread count on the same CPU.
+/// work through slow plain loops.
+/// Cost    OpenBLAS on thread_count() blocks of rows or columns, each on one thread: attograd's
+///         threads are the only pool. Bit-equal for the same thread count on the same CPU.
 template <class T>
 void gemm(Op ta, Op tb, int64_t m, int64_t n, int64_t k, T alpha, const T* a, int64_t lda,
           const T* b, int64_t ldb, T beta, T* c, int64_t ldc);
