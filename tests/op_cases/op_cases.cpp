@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include <tests/op_cases/op_cases.h>
+
+#include <attograd/core/create.h>
+
+namespace attograd::op_cases {
+namespace {
+
+template <class Draw>
+Input drawn(const Shape& shape, Draw draw) {
+  return {shape, [draw](const Shape& sizes, uint64_t seed) {
+            std::mt19937_64 bits(seed);
+            std::vector<double> v(static_cast<size_t>(sizes.numel()));
+            auto fresh = draw;
+            for (double& x : v) x = fresh(bits);
+            return from_values(sizes, v, DType::f64);
+          }};
+}
+
+/// The offset in x of an element of y, whose shape x is broadcast to.
+size_t broadcast_place(const Shape& y, size_t element, const Shape& x) {
+  auto rest = static_cast<int64_t>(element);
+  int64_t place = 0;
+  int64_t step = 1;
+  for (int axis = y.rank() - 1, own = x.rank() - 1; own >= 0; --axis, --own) {
+    if (x[own] != 1) place += rest % y[axis] * step;
+    step *= x[own];
+    rest /= y[axis];
+  }
+  return static_cast<size_t>(place);
+}
+
+template <size_t N, class F>
+Naive each_of(F f) {
+  return [f](const std::vector<Numbers>& x) {
+    check<ValueError>(x.size() == N, "each: takes ", N, " inputs, got ", x.size());
+    Shape shape = x[0].shape;
+    for (const Numbers& input : x) shape = broadcast_shapes("each", shape, input.shape);
+    Numbers y(shape);
+    for (size_t i = 0; i < y.values.size(); ++i) {
+      std::array<double, N> in{};
+      for (size_t k = 0; k < N; ++k) in[k] = x[k].values[broadcast_place(shape, i, x[k].shape)];
+      y.values[i] = std::apply(f, in);
+    }
+    return y;
+  };
+}
+
+}  // namespace
+
+Numbers numbers(const Tensor& x) {
+  Numbers y(x.shape());
+  dispatch("numbers", x.dtype(), [&]<class T>() {
+    const std::vector<T> v = x.to_vector<T>();
+    std::transform(v.begin(), v.end(), y.values.begin(),
+                   [](T value) { return static_cast<double>(value); });
+  });
+  return y;
+}
+
+Input normal(const Shape& shape, double scale) {
+  return drawn(shape, std::normal_distribution<double>(0, scale));
+}
+
+Input uniform(const Shape& shape, double low, double high) {
+  return drawn(shape, std::uniform_real_distribution<double>(low, high));
+}
+
+Input distinct(const Shape& shape, double shift) {
+  return {shape, [shift](const Shape& sizes, uint64_t seed) {
+            const auto n = static_cast<size_t>(sizes.numel());
+            std::vector<double> v(n);
+            const auto half = static_cast<double>(n / 2);
+            for (size_t k = 0; k < n; ++k) v[k] = (static_cast<double>(k) - half + 0.5) / 4 + shift;
+            std::shuffle(v.begin(), v.end(), std::mt19937_64(seed));
+            return from_values(sizes, v, DType::f64);
+          }};
+}
+
+Input values(const Shape& shape, const std::vector<double>& v) {
+  return {shape, [v](const Shape& sizes, uint64_t) { return from_values(sizes, v, DType::f64); }};
+}
+
+Input ids(const Shape& shape, int64_t count) {
+  return {shape,
+          [count](const Shape& sizes, uint64_t seed) {
+            std::mt19937_64 bits(seed);
+            std::vector<int64_t> v(static_cast<size_t>(sizes.numel()));
+            for (int64_t& id : v) id = static_cast<int64_t>(bits() % static_cast<uint64_t>(count));
+            return from_values(sizes, v);
+          },
+          false};
+}
+
+Input ids(const Shape& shape, const std::vector<int64_t>& v) {
+  return {shape, [v](const Shape& sizes, uint64_t) { return from_values(sizes, v); }, false};
+}
+
+Input mask(const Shape& shape) {
+  return {shape,
+          [](const Shape& sizes, uint64_t seed) {
+            std::mt19937_64 bits(seed);
+            std::vector<bool> v(static_cast<size_t>(sizes.numel()));
+            for (size_t i = 0; i < v.size(); ++i) v[i] = bits() % 2 == 0;
+            return from_values(sizes, v);
+          },
+          false};
+}
+
+Input mask(const Shape& shape, const std::vector<bool>& v) {
+  return {shape, [v](const Shape& sizes, uint64_t) { return from_values(sizes, v); }, false};
+}
+
+Naive each(double (*f)(double)) { return each_of<1>(f); }
+Naive each(double (*f)(double, double)) { return each_of<2>(f); }
+Naive each(double (*f)(double, double, double)) { return each_of<3>(f); }
+
+const Table& table() {
+  static const Table all = [] {
+    Table t;
+    add_elementwise(t);
+    add_reduce(t);
+    add_shapes(t);
+    add_products(t);
+    add_indexing(t);
+    add_fused(t);
+    return t;
+  }();
+  return all;
+}
+
+}  // namespace attograd::op_cases
