@@ -17,6 +17,13 @@
 namespace attograd {
 namespace {
 
+/// The address sanitizer must see every use after free, so under it no block is kept.
+#ifdef ATTOGRAD_ASAN
+constexpr bool kKeepsBlocks = false;
+#else
+constexpr bool kKeepsBlocks = true;
+#endif
+
 constexpr std::align_val_t kAlignment{64};
 constexpr size_t kCacheLimit = size_t{1} << 30;
 
@@ -32,11 +39,10 @@ size_t bucket_of(size_t block) {
   return exponent * 4 + ((block >> (exponent - 2)) & 3);
 }
 
-/// One list of free blocks per size. The sanitizer must see every use after free, so it gets none.
+/// One list of free blocks per size.
 class FreeLists {
  public:
   std::byte* take(size_t block) {
-#ifndef ATTOGRAD_ASAN
     const std::lock_guard lock(mutex_);
     std::vector<std::byte*>& list = lists_[bucket_of(block)];
     if (!list.empty()) {
@@ -45,22 +51,19 @@ class FreeLists {
       cached_ -= block;
       return data;
     }
-#endif
     return static_cast<std::byte*>(::operator new(block, kAlignment));
   }
 
   void give(std::byte* data, size_t block) noexcept {
-#ifndef ATTOGRAD_ASAN
     try {
       const std::lock_guard lock(mutex_);
-      if (cached_ + block <= kCacheLimit) {
+      if (kKeepsBlocks && cached_ + block <= kCacheLimit) {
         lists_[bucket_of(block)].push_back(data);
         cached_ += block;
         return;
       }
     } catch (const std::bad_alloc&) {  // no room to remember the block: give it back
     }
-#endif
     ::operator delete(data, kAlignment);
   }
 
