@@ -1,0 +1,75 @@
+#include <map>
+#include <string_view>
+#include <unordered_set>
+
+#include <attograd/core/named_tensors.h>
+
+namespace attograd {
+namespace {
+
+const Tensor& tensor_of(const Tensor& x) { return x; }
+const Tensor& tensor_of(const std::pair<std::string, Tensor>& named) { return named.second; }
+
+template <class List>
+List distinct_entries(const List& list) {
+  std::unordered_set<const Array*> seen;  // all handles of a tensor refer to one Array
+  List once;
+  for (const auto& entry : list)
+    if (seen.insert(&tensor_of(entry).array()).second) once.push_back(entry);
+  return once;
+}
+
+bool converts(DType from, DType to) { return from == to || (is_floating(from) && is_floating(to)); }
+
+void list_in(std::ostream& out, std::string_view what, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  out << "\n  " << what << ":";
+  for (const std::string& name : names) out << ' ' << name;
+}
+
+}  // namespace
+
+NamedTensors distinct(const NamedTensors& tensors) { return distinct_entries(tensors); }
+Tensors distinct(const Tensors& tensors) { return distinct_entries(tensors); }
+
+LoadReport load(const NamedTensors& targets, const NamedTensors& sources,
+                const LoadOptions& options) {
+  LoadReport report;
+  std::vector<std::string> twice;
+  std::vector<std::string> misfits;
+  std::map<std::string, Tensor, std::less<>> by_name;
+  for (const auto& [name, source] : sources)
+    if (!by_name.emplace(name, source).second) twice.push_back(name);
+
+  std::vector<std::pair<Tensor, Tensor>> pairs;
+  for (const auto& [name, target] : targets) {
+    const auto found = by_name.extract(name);
+    if (!found) {
+      report.missing.push_back(name);
+      continue;
+    }
+    const Tensor& source = found.mapped();
+    if (source.shape() != target.shape() || !converts(source.dtype(), target.dtype())) {
+      std::ostringstream text;
+      text << name << " (" << signature(source) << " for " << signature(target) << ")";
+      misfits.push_back(text.str());
+    }
+    pairs.emplace_back(target, source);
+  }
+  for (const auto& [name, source] : by_name) report.unexpected.push_back(name);
+
+  std::ostringstream wrong;
+  list_in(wrong, "listed twice", twice);
+  list_in(wrong, "of another shape or type", misfits);
+  if (options.strict) {
+    list_in(wrong, "missing", report.missing);
+    list_in(wrong, "unexpected", report.unexpected);
+  }
+  check<FormatError>(wrong.str().empty(),
+                     "load: every tensor must have one of its name, shape and type, got",
+                     wrong.str());
+  for (auto& [target, source] : pairs) target.assign(source);
+  return report;
+}
+
+}  // namespace attograd

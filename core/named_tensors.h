@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <attograd/core/tensor.h>
+
+namespace attograd {
+
+/// Tensors by name, in the order of whatever owns them: the parameters of a model, the state of an
+/// optimizer, the contents of a file.
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+/// Each tensor once, at its first place: tied weights have two names and are one tensor. Handles of
+/// one tensor are the same; tensors of equal numbers are not.
+NamedTensors distinct(const NamedTensors& tensors);
+Tensors distinct(const Tensors& tensors);
+
+struct LoadOptions {
+  bool strict = true;  // every target has a source and every source a target
+};
+
+/// What a load that is not strict passed over.
+struct LoadReport {
+  std::vector<std::string> missing;     // targets that kept their numbers
+  std::vector<std::string> unexpected;  // sources that no target has the name of
+};
+
+/// Writes the numbers of each source into the target of its name. f32 and f64 convert to each
+/// other.
+/// Throws    FormatError that lists everything missing, unexpected (both only if strict), listed
+///           twice, or of another shape or type. No target is written then.
+LoadReport load(const NamedTensors& targets, const NamedTensors& sources,
+                const LoadOptions& options = {});
+
+}  // namespace attograd
