@@ -3,7 +3,7 @@
 #   ```cpp                a program; or, without a main, statements for one that knows attograd as ag
 #   ```text               when it is the next block after a program: the program's whole output
 #   ```cpp declarations   what all following statements of the document may use
-#   ```cpp excerpt FILE   a quotation: FILE, named from the root of the tree, has these very lines
+#   ```cpp excerpt FILE   a quotation, in any language: FILE, named from the root, has these very lines
 function(document_tests document)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${document})
   cmake_path(GET document STEM stem)
@@ -16,18 +16,18 @@ function(document_tests document)
   while(rest MATCHES "\n```([^\n]*)\n")
     set(kind "${CMAKE_MATCH_1}")
     take_block("${kind}")
-    if(NOT kind MATCHES "^cpp")
+    if(NOT kind MATCHES "^cpp| excerpt ")
       continue()
     endif()
     math(EXPR number "${number} + 1")
     set(name ${stem}_${number})
     set(path ${CMAKE_CURRENT_BINARY_DIR}/documents/${name})
-    if(kind STREQUAL "cpp declarations")
-      string(APPEND declarations "${block}\n")
-    elseif(kind MATCHES "^cpp excerpt ([^ ]+)$")
+    if(kind MATCHES " excerpt ([^ ]+)$")
       file(CONFIGURE OUTPUT ${path}.txt CONTENT "${block}" @ONLY)
       add_test(NAME document/${name} COMMAND ${CMAKE_COMMAND} -DBLOCK=${path}.txt
         -DSOURCE=${PROJECT_SOURCE_DIR}/${CMAKE_MATCH_1} -P ${house}/excerpt.cmake)
+    elseif(kind STREQUAL "cpp declarations")
+      string(APPEND declarations "${block}\n")
     elseif(kind STREQUAL "cpp")
       if(NOT block MATCHES "int main\\(")
         set(block "${declarations}int main() {\n${block}}\n")
