@@ -7,3 +7,4 @@
 #include <attograd/core/named_tensors.h>
 #include <attograd/core/op_list.h>
 #include <attograd/core/ops.h>
+#include <attograd/core/random.h>
