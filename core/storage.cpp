@@ -90,9 +90,12 @@ FreeLists& free_lists() {
 
 }  // namespace
 
-Storage::Storage(size_t bytes) : data_(free_lists().take(block_size(bytes))), bytes_(bytes) {}
+Storage::Storage(size_t bytes)
+    : data_(bytes <= kSmall ? small_ : free_lists().take(block_size(bytes))), bytes_(bytes) {}
 
-Storage::~Storage() { free_lists().give(data_, block_size(bytes_)); }
+Storage::~Storage() {
+  if (data_ != small_) free_lists().give(data_, block_size(bytes_));
+}
 
 void release_cached_memory() { free_lists().release(); }
 

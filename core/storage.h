@@ -6,8 +6,9 @@
 
 namespace attograd {
 
-/// A block of memory, aligned to 64 bytes and shared by all views of it, with a count of the
-/// writes: a value that was saved for the backward pass and written since is recognised by it.
+/// A block of memory, aligned for any element (64 bytes if large) and shared by all views of it,
+/// with a count of the writes: a value that was saved for the backward pass and written since is
+/// recognised by it.
 class Storage {
  public:
   explicit Storage(size_t bytes);
@@ -15,12 +16,15 @@ class Storage {
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  std::byte* data() const { return data_; }
+  std::byte* data() { return data_; }
   size_t bytes() const { return bytes_; }
   uint64_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
+  static constexpr size_t kSmall = 16;  // bytes: numbers need no block of their own
+
+  alignas(kSmall) std::byte small_[kSmall];
   std::byte* data_;
   size_t bytes_;
   std::atomic<uint64_t> version_{0};
