@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include <attograd/core/kernels/strided.h>
 #include <attograd/core/shape.h>
 
 namespace attograd {
@@ -51,6 +52,25 @@ Strides contiguous_strides(const Shape& shape) {
     step *= std::max<int64_t>(shape[axis], 1);
   }
   return strides;
+}
+
+std::optional<Strides> reshape_strides(const Shape& shape, const Strides& strides,
+                                       const Shape& wanted) {
+  if (shape.numel() == 0) return contiguous_strides(wanted);
+  kernels::StridedLoop<1> runs;  // axes that continue one another merge into runs
+  for (int axis = 0; axis < shape.rank(); ++axis) runs.append(shape[axis], {strides[axis]});
+  Strides result = contiguous_strides(wanted);
+  int axis = wanted.rank() - 1;
+  for (auto run = static_cast<size_t>(runs.rank); run-- > 0;) {
+    int64_t step = runs.strides[run][0];
+    for (int64_t left = runs.sizes[run]; left > 1; --axis) {  // wanted axes that make up this run
+      if (left % wanted[axis] != 0) return std::nullopt;
+      result[axis] = step;
+      step *= wanted[axis];
+      left /= wanted[axis];
+    }
+  }
+  return result;
 }
 
 Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b) {

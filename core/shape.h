@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string_view>
@@ -54,6 +55,11 @@ class Shape {
 using Strides = Shape;
 
 Strides contiguous_strides(const Shape& shape);
+
+/// The strides that give the same elements in the same row-major order under another shape of as
+/// many elements; none if only a copy can.
+std::optional<Strides> reshape_strides(const Shape& shape, const Strides& strides,
+                                       const Shape& wanted);
 
 /// NumPy broadcasting: sizes are aligned at the end; equal, or one of them 1. Throws ShapeError.
 Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b);

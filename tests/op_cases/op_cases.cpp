@@ -124,6 +124,7 @@ const Table& table() {
     add_elementwise(t);
     add_reduce(t);
     add_shapes(t);
+    add_parts(t);
     add_products(t);
     add_indexing(t);
     add_fused(t);

@@ -108,6 +108,7 @@ const Table& table();
 void add_elementwise(Table& table);
 void add_reduce(Table& table);
 void add_shapes(Table& table);
+void add_parts(Table& table);
 void add_products(Table& table);
 void add_indexing(Table& table);
 void add_fused(Table& table);
