@@ -4,6 +4,7 @@
 #include <attograd/core/autograd.h>
 #include <attograd/core/create.h>
 #include <attograd/core/map.h>
+#include <attograd/core/mask.h>
 #include <attograd/core/named_tensors.h>
 #include <attograd/core/op_list.h>
 #include <attograd/core/ops.h>

@@ -7,14 +7,14 @@ namespace attograd {
 namespace {
 
 /// Splits the axes of x into a kept and a reduced loop, and runs `kernel` over them.
-struct Reduction {
+struct ReductionLoops {
   std::array<bool, kMaxRank> flags;
   Shape keepdim_shape;
   Shape shape;
   kernels::StridedLoop<2> kept;     // result, first element of its group
   kernels::StridedLoop<1> reduced;  // elements of a group
 
-  Reduction(std::string_view op, const Array& x, const Axes& axes, bool keepdim)
+  ReductionLoops(std::string_view op, const Array& x, const Axes& axes, bool keepdim)
       : flags(axes.resolve(op, x.rank())),
         keepdim_shape(reduced_shape(x.shape(), flags, true)),
         shape(reduced_shape(x.shape(), flags, keepdim)) {
@@ -32,7 +32,7 @@ struct Reduction {
 }  // namespace
 
 Tensor sum(const Tensor& x, const Axes& axes, bool keepdim) {
-  const Reduction r("sum", x.array(), axes, keepdim);
+  const ReductionLoops r("sum", x.array(), axes, keepdim);
   Array value(r.shape, x.dtype());
   dispatch<Numeric>("sum", x.dtype(), [&]<class T>() {
     kernels::sum(r.kept, r.reduced, value.mutable_data<T>(), x.data<T>());

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <attograd/core/tensor.h>
+
+namespace attograd {
+
+/// Which keys each query may see. Masks compose: what `a & b` lets a query see, both a and b do,
+/// and their biases add up. A mask fits the scores [B, H, T, S] (batch, heads, queries, keys): it
+/// is [T, S], [B, T, S] (rank 3 always has the batch first) or [B, H, T, S], with 1 for any axis
+/// along which it is the same.
+class Mask {
+ public:
+  Mask() = default;  // nothing is masked
+  /// Booleans, true where a query may look. Throws DTypeError for numbers, whose polarity is not
+  /// known.
+  static Mask keep(const Tensor& mask);
+  /// Booleans, true where a query may not look.
+  static Mask drop(const Tensor& mask);
+  /// Query i sees the keys j <= i + S - T: the last query sees all, also when the queries are the
+  /// last few of a longer sequence (decoding against a cache).
+  static Mask causal();
+  /// lengths [B]: in sequence b the keys 0 ... lengths[b] - 1 are seen, the rest is padding.
+  static Mask padding(const std::vector<int64_t>& lengths);
+  static Mask padding(const Tensor& lengths);
+  /// Numbers (f32 or f64) that are added to the scaled scores; gradients flow to them.
+  static Mask bias(const Tensor& bias);
+
+  /// Throws ShapeError if the two do not fit each other.
+  friend Mask operator&(const Mask& a, const Mask& b);
+
+  bool is_causal() const { return causal_; }
+  bool has_bias() const { return bias_.defined(); }
+
+  // What an operation on scores [B, H, T, S] applies. `op` is named in the ShapeError that a mask
+  // of other sizes throws.
+
+  /// Booleans that broadcast to the scores, true where a query may look; undefined if everywhere.
+  Tensor kept(const Shape& scores, std::string_view op) const;
+  /// The same without the causal rule, for kernels that have their own.
+  Tensor kept_without_causal(const Shape& scores, std::string_view op) const;
+  /// Numbers that broadcast to the scores; undefined if there are none.
+  Tensor added(const Shape& scores, std::string_view op) const;
+
+  /// The parts, and a picture for the first sequence and head: '#' where a query (row) sees a key
+  /// (column), '.' where not.
+  friend std::ostream& operator<<(std::ostream& out, const Mask& mask);
+
+ private:
+  Tensor keep_;     // rank 4, or undefined
+  Tensor lengths_;  // [B], or undefined
+  Tensor bias_;     // rank 4, or undefined
+  bool causal_ = false;
+};
+
+/// The causal rule as booleans [T, S].
+Tensor causal_keep(int64_t queries, int64_t keys);
+
+}  // namespace attograd
