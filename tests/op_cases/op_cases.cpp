@@ -1,21 +1,21 @@
 #include <algorithm>
+#include <array>
 #include <numeric>
-#include <random>
 
 #include <tests/op_cases/op_cases.h>
 
 #include <attograd/core/create.h>
+#include <attograd/core/random.h>
 
 namespace attograd::op_cases {
 namespace {
 
-template <class Draw>
-Input drawn(const Shape& shape, Draw draw) {
+/// Numbers drawn one by one.
+Input drawn(const Shape& shape, std::function<double(Rng&)> draw) {
   return {shape, [draw](const Shape& sizes, uint64_t seed) {
-            std::mt19937_64 bits(seed);
+            Rng rng(seed);
             std::vector<double> v(static_cast<size_t>(sizes.numel()));
-            auto fresh = draw;
-            for (double& x : v) x = fresh(bits);
+            for (double& x : v) x = draw(rng);
             return from_values(sizes, v, DType::f64);
           }};
 }
@@ -62,11 +62,11 @@ Numbers numbers(const Tensor& x) {
 }
 
 Input normal(const Shape& shape, double scale) {
-  return drawn(shape, std::normal_distribution<double>(0, scale));
+  return drawn(shape, [scale](Rng& rng) { return scale * rng.normal(); });
 }
 
 Input uniform(const Shape& shape, double low, double high) {
-  return drawn(shape, std::uniform_real_distribution<double>(low, high));
+  return drawn(shape, [low, high](Rng& rng) { return low + (high - low) * rng.uniform(); });
 }
 
 Input distinct(const Shape& shape, double shift) {
@@ -75,7 +75,9 @@ Input distinct(const Shape& shape, double shift) {
             std::vector<double> v(n);
             const auto half = static_cast<double>(n / 2);
             for (size_t k = 0; k < n; ++k) v[k] = (static_cast<double>(k) - half + 0.5) / 4 + shift;
-            std::shuffle(v.begin(), v.end(), std::mt19937_64(seed));
+            Rng rng(seed);
+            for (size_t k = n; k > 1; --k)
+              std::swap(v[k - 1], v[static_cast<size_t>(rng.below(static_cast<int64_t>(k)))]);
             return from_values(sizes, v, DType::f64);
           }};
 }
@@ -87,9 +89,9 @@ Input values(const Shape& shape, const std::vector<double>& v) {
 Input ids(const Shape& shape, int64_t count) {
   return {shape,
           [count](const Shape& sizes, uint64_t seed) {
-            std::mt19937_64 bits(seed);
+            Rng rng(seed);
             std::vector<int64_t> v(static_cast<size_t>(sizes.numel()));
-            for (int64_t& id : v) id = static_cast<int64_t>(bits() % static_cast<uint64_t>(count));
+            for (int64_t& id : v) id = rng.below(count);
             return from_values(sizes, v);
           },
           false};
@@ -102,9 +104,9 @@ Input ids(const Shape& shape, const std::vector<int64_t>& v) {
 Input mask(const Shape& shape) {
   return {shape,
           [](const Shape& sizes, uint64_t seed) {
-            std::mt19937_64 bits(seed);
+            Rng rng(seed);
             std::vector<bool> v(static_cast<size_t>(sizes.numel()));
-            for (size_t i = 0; i < v.size(); ++i) v[i] = bits() % 2 == 0;
+            for (size_t i = 0; i < v.size(); ++i) v[i] = rng.below(2) == 0;
             return from_values(sizes, v);
           },
           false};
