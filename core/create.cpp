@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <attograd/core/create.h>
 
@@ -56,9 +57,16 @@ Tensor ones_like(const Tensor& x) { return ones(x.shape(), x.dtype()); }
 
 Tensor arange(int64_t begin, int64_t end, int64_t step) {
   check<ValueError>(step != 0, "arange: step must not be 0");
-  std::vector<int64_t> values;
-  for (int64_t v = begin; step > 0 ? v < end : v > end; v += step) values.push_back(v);
-  return from_values({static_cast<int64_t>(values.size())}, values);
+  const auto unsigned_step = static_cast<uint64_t>(step), from = static_cast<uint64_t>(begin),
+             to = static_cast<uint64_t>(end);  // whose difference cannot overflow
+  uint64_t count = 0;
+  if (step > 0 && begin < end) count = (to - from - 1) / unsigned_step + 1;
+  if (step < 0 && begin > end) count = (from - to - 1) / (0 - unsigned_step) + 1;
+  Array y({static_cast<int64_t>(count)}, DType::i64);
+  std::generate_n(y.mutable_data<int64_t>(), count, [v = from, unsigned_step]() mutable {
+    return static_cast<int64_t>(std::exchange(v, v + unsigned_step));
+  });
+  return Tensor(std::move(y));
 }
 
 Tensor eye(int64_t n, DType dtype) {

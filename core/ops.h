@@ -6,6 +6,7 @@
 #include <attograd/core/ops/dropout.h>
 #include <attograd/core/ops/elementwise.h>
 #include <attograd/core/ops/gelu.h>
+#include <attograd/core/ops/indexing.h>
 #include <attograd/core/ops/linear.h>
 #include <attograd/core/ops/normalization.h>
 #include <attograd/core/ops/parts.h>
