@@ -8,19 +8,6 @@
 #include <omp.h>
 #endif
 
-// ThreadSanitizer does not see the synchronisation inside libgomp and would report races that are
-// none, so its build runs on plain threads, whose races are real.
-#if defined(__SANITIZE_THREAD__)
-#define ATTOGRAD_PLAIN_THREADS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define ATTOGRAD_PLAIN_THREADS 1
-#endif
-#endif
-#if !defined(_OPENMP)
-#define ATTOGRAD_PLAIN_THREADS 1
-#endif
-
 namespace attograd::kernels {
 namespace {
 
@@ -59,17 +46,17 @@ bool in_parallel_region() {
 }
 
 void run_chunks(int64_t chunks, void (*run)(void* context, int64_t chunk), void* context) {
-#if defined(ATTOGRAD_PLAIN_THREADS)
+#if defined(_OPENMP)
+  // A loop over the chunks, so that a team smaller than asked for still runs them all.
+#pragma omp parallel for num_threads(static_cast <int>(chunks)) schedule(static, 1)
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) run_inside(run, context, chunk);
+#else
   std::vector<std::thread> others;
   for (int64_t chunk = 1; chunk < chunks; ++chunk) {
     others.emplace_back(run_inside, run, context, chunk);
   }
   run_inside(run, context, 0);
   for (std::thread& other : others) other.join();
-#else
-  // A loop over the chunks, so that a team smaller than asked for still runs them all.
-#pragma omp parallel for num_threads(static_cast <int>(chunks)) schedule(static, 1)
-  for (int64_t chunk = 0; chunk < chunks; ++chunk) run_inside(run, context, chunk);
 #endif
 }
 
