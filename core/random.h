@@ -15,8 +15,8 @@ struct RngState {
   friend bool operator==(const RngState&, const RngState&) = default;
 };
 
-/// Random numbers of their own for an operation on many elements: word i % 4 of the Philox block at
-/// {counter, i / 4} under the key `seed` belongs to element i, whichever thread asks for it.
+/// Random numbers of their own for an operation on many elements: the Philox blocks at {counter,
+/// 0}, {counter, 1} ... under the key `seed`, whichever thread asks for them (kernels/dropout.h).
 struct RandomStream {
   uint64_t seed;
   uint64_t counter;

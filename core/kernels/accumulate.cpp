@@ -33,7 +33,7 @@ template <class T>
 
 template <class T>
 void add_into(int64_t n, const T* x, T* y) {
-  parallel_for(n, kGrain, [=](int64_t begin, int64_t end) {
+  parallel_for(n, kThreadWork, [=](int64_t begin, int64_t end) {
     vectorized([&] {
 #pragma omp simd
       for (int64_t i = begin; i < end; ++i) y[i] += x[i];

@@ -16,7 +16,7 @@ void adamw(int64_t n, const AdamWStep& s, const T* g, T* w, T* m, T* v) {
   const T beta1 = static_cast<T>(s.beta1), rest1 = static_cast<T>(1 - s.beta1);
   const T beta2 = static_cast<T>(s.beta2), rest2 = static_cast<T>(1 - s.beta2);
   const T eps = static_cast<T>(s.eps);
-  parallel_for(n, kGrain, [=](int64_t begin, int64_t end) {
+  parallel_for(n, kThreadWork, [=](int64_t begin, int64_t end) {
     vectorized([&] {
 #pragma omp simd
       for (int64_t i = begin; i < end; ++i) {

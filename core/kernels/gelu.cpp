@@ -53,7 +53,7 @@ template <class T>
 /// y[i] = f(i) for all i, vectorised and on all threads.
 template <class T, class F>
 void for_each(int64_t n, T* y, const F& f) {
-  parallel_for(n, kGrain / 2, [&](int64_t begin, int64_t end) {
+  parallel_for(n, kThreadWork / 2, [&](int64_t begin, int64_t end) {
     vectorized([&] {
 #pragma omp simd
       for (int64_t i = begin; i < end; ++i) y[i] = f(i);

@@ -21,8 +21,8 @@ void run_chunks(int64_t chunks, void (*run)(void* context, int64_t chunk), void*
 
 /// Elements of an ordinary loop, at a fraction of a nanosecond each, that are worth a thread of
 /// their own; and the rows that hold as many.
-inline constexpr int64_t kGrain = 16384;
-constexpr int64_t row_grain(int64_t cols) { return kGrain / std::max<int64_t>(cols, 1) + 1; }
+inline constexpr int64_t kThreadWork = 16384;
+constexpr int64_t row_grain(int64_t cols) { return kThreadWork / std::max<int64_t>(cols, 1) + 1; }
 
 /// Calls f(begin, end) on contiguous parts of [0, n), one for each thread and none smaller than
 /// about `grain`; the parts depend on n, grain and thread_count() alone. Serial, as f(0, n), if n
