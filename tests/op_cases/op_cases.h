@@ -76,7 +76,8 @@ struct OpCase {
 
   bool differentiable = true;  // false: the result must not require gradients (comparisons, argmax)
   bool second_order = true;    // false: only with a reason in a comment
-  bool elementwise = false;    // takes any shapes that broadcast: 0-d and zero-size ones are tried
+  bool elementwise = false;    // takes any shapes that broadcast: many are tried
+  std::vector<Input> large = {};  // for the same call: enough work for several threads
   double ulps = 64;  // largest error of the value, in eps of the dtype times the largest |value|
 
   std::string name() const { return label.empty() ? op : op + " " + label; }
