@@ -1,7 +1,7 @@
 #include <limits>
 
 #include <doctest/doctest.h>
-#include <tests/linear.h>
+#include <tests/exact.h>
 
 #include <attograd/core/ops/parts.h>
 

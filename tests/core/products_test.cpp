@@ -1,7 +1,7 @@
 #include <limits>
 
 #include <doctest/doctest.h>
-#include <tests/linear.h>
+#include <tests/exact.h>
 
 #include <attograd/core/kernels/parallel.h>
 #include <attograd/core/ops/products.h>
@@ -193,4 +193,56 @@ TEST_CASE("outer and dot are products of vectors") {
   CHECK(dot(b, b).shape() == Shape{});
   CHECK(dot(b, b).item() == 50);
   CHECK(dot(counted({0}), counted({0})).item() == 0);
+}
+
+TEST_CASE("einsum is every product and sum that its letters spell") {
+  const Tensor a = random_integers({2, 3, 4}, 20), b = random_integers({2, 4, 5}, 21);
+  const Tensor m = random_integers({3, 3}, 22), v = random_integers({4}, 23);
+  const auto same = [](const Tensor& y, const Tensor& expected) {
+    CHECK(y.shape() == expected.shape());
+    CHECK(values_of(y) == values_of(expected));
+  };
+  same(einsum("bik,bkj->bij", {a, b}), matmul(a, b));
+  same(einsum("bik, bkj", {a, b}), sum(matmul(a, b), 0));  // b occurs twice
+  same(einsum("bkj,bik->jbi", {b, a}), permute(matmul(a, b), {2, 0, 1}));
+  same(einsum("bik,bkj->ij", {a, b}), sum(matmul(a, b), 0));
+  same(einsum("bik,k->bi", {a, v}), matmul(a, v));
+  same(einsum("k,k", {v, v}), dot(v, v));
+  same(einsum("i,j->ji", {v, v}), outer(v, v));
+  same(einsum("bik,bik->bik", {a, a}), a * a);
+  same(einsum("bik,bik->", {a, a}), sum(a * a));
+  same(einsum("bik->kb", {a}), transpose(sum(a, 1)));
+  same(einsum("bik", {a}), a);
+  same(einsum("ba", {random_integers({2, 3}, 24)}), transpose(random_integers({2, 3}, 24)));
+  same(einsum("bik,ij,bjc->ckb", {a, m, random_integers({2, 3, 2}, 25)}),
+       permute(matmul(transpose(a), matmul(m, random_integers({2, 3, 2}, 25))), {2, 1, 0}));
+  same(einsum(",ij->ij", {tensor(2.0, DType::f64), m}), 2.0 * m);
+  same(einsum("ik,jl->j", {m, m}), sum(m) * sum(m, 1));
+}
+
+TEST_CASE("a letter that an operand repeats takes its diagonal") {
+  const Tensor m = counted({3, 3});
+  CHECK(values_of(einsum("ii->i", {m})) == Values{0, 4, 8});
+  CHECK(einsum("ii", {m}).item() == 12);
+  CHECK(values_of(einsum("ibi->b", {counted({2, 3, 2})})) == Values{7, 11, 15});
+  CHECK(values_of(einsum("iii->i", {counted({2, 2, 2})})) == Values{0, 7});
+  CHECK(values_of(einsum("iji,jj->j", {counted({2, 2, 2}), counted({2, 2})})) == Values{0, 27});
+  CHECK(einsum("ii->i", {counted({0, 0})}).shape() == Shape{0});
+  CHECK(adjoint_gap([](const Tensor& x) { return einsum("iij->ji", {x}); }, {3, 3, 2}) == 0);
+}
+
+TEST_CASE("einsum of attention scores reads the heads where they lie") {
+  const Tensor q = random_integers({2, 5, 3, 4}, 26), k = random_integers({2, 6, 3, 4}, 27);
+  CHECK(values_of(einsum("bthd,bshd->bhts", {q, k})) ==
+        values_of(matmul(permute(q, {0, 2, 1, 3}), permute(k, {0, 2, 3, 1}))));
+  CHECK(adjoint_gap(
+            [&](const Tensor& x) {
+              return einsum("bthd,bshd->bhts", {x, k});
+            },
+            {2, 5, 3, 4}) == 0);
+}
+
+TEST_CASE("einsum sums over sizes of 0") {
+  CHECK(values_of(einsum("ik,kj->ij", {counted({2, 0}), counted({0, 2})})) == Values(4, 0));
+  CHECK(einsum("ik,kj->ij", {counted({0, 3}), counted({3, 2})}).shape() == Shape{0, 2});
 }

@@ -1,5 +1,5 @@
 #include <doctest/doctest.h>
-#include <tests/linear.h>
+#include <tests/exact.h>
 
 #include <attograd/core/ops/shapes.h>
 

@@ -101,6 +101,62 @@ void add_vector_products(Table& t) {
                          }});
 }
 
+void add_einsum(Table& t) {
+  t.cases.push_back({.op = "einsum",
+                     .inputs = {normal({2, 3, 4}), normal({2, 5, 4})},
+                     .call = [](const Tensors& x) { return einsum("bik,bjk->jbi", x); },
+                     .naive =
+                         [](const In& x) {
+                           Numbers y({5, 2, 3});
+                           for (int b = 0; b < 2; ++b)
+                             for (int i = 0; i < 3; ++i)
+                               for (int j = 0; j < 5; ++j)
+                                 for (int k = 0; k < 4; ++k)
+                                   y(j, b, i) += x[0](b, i, k) * x[1](b, j, k);
+                           return y;
+                         }});
+  t.cases.push_back({.op = "einsum",
+                     .label = "of three with a diagonal",
+                     .inputs = {normal({3, 3}), normal({3, 2}), normal({2})},
+                     .call = [](const Tensors& x) { return einsum("ii,ij,j->i", x); },
+                     .naive =
+                         [](const In& x) {
+                           Numbers y({3});
+                           for (int i = 0; i < 3; ++i)
+                             for (int j = 0; j < 2; ++j) y(i) += x[0](i, i) * x[1](i, j) * x[2](j);
+                           return y;
+                         }});
+}
+
+void add_einsum_errors(Table& t) {
+  const auto refuse = [&t](const char* equation, const Tensors& x, const char* message) {
+    t.errors.push_back(refuses<ShapeError>(
+        "einsum", [equation, x] { einsum(equation, x); }, message));
+  };
+  const Tensor a = zeros({2, 3});
+  refuse("ij->ik", {a}, "einsum: the result has the letter k, which no operand has, in \"ij->ik\"");
+  refuse("ij->ii", {a}, "einsum: the result has the letter i twice in \"ij->ii\"");
+  refuse("...j->j", {a},
+         "einsum: an equation has letters, commas and one ->, got \"...j->j\"; give each axis a "
+         "letter instead of ...");
+  refuse("ij->i->j", {a}, "einsum: an equation has letters, commas and one ->, got \"ij->i->j\"");
+  refuse("ij,jk", {a}, "einsum: \"ij,jk\" takes 2 operands, got 1");
+  refuse("", {}, "einsum: \"\" takes 1 operands, got 0");
+  refuse("ijk", {a}, "einsum: operand 0 of \"ijk\" has 3 letters, got f32[2, 3]");
+  refuse("ij,jk", {a, a}, "einsum: the letter j of \"ij,jk\" must have one size, got 3 and 2");
+  refuse("ii", {a}, "einsum: the letter i of \"ii\" must have one size, got 2 and 3");
+  const Tensor wide = zeros({1, 1, 1, 1, 1});
+  refuse("abcde,fghij->abcdefghij", {wide, wide},
+         "einsum: the product of two operands has at most 8 axes, two of them in one operand only, "
+         "got abcde and fghij");
+  t.errors.push_back(refuses<DTypeError>(
+      "einsum",
+      [a] {
+        einsum("i,ij", {zeros({2}, DType::f64), a});
+      },
+      "einsum: operands must have one dtype, got f64[2] and f32[2, 3]"));
+}
+
 void add_product_errors(Table& t) {
   const auto refuse = [&t](const char* op, std::function<void()> call, const char* message) {
     t.errors.push_back(refuses<ShapeError>(op, std::move(call), message));
@@ -168,7 +224,9 @@ void add_product_errors(Table& t) {
 void add_products(Table& t) {
   add_matmul(t);
   add_vector_products(t);
+  add_einsum(t);
   add_product_errors(t);
+  add_einsum_errors(t);
 }
 
 }  // namespace attograd::op_cases
