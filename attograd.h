@@ -3,6 +3,8 @@
 
 #include <attograd/core/autograd.h>
 #include <attograd/core/create.h>
+#include <attograd/core/finite_difference.h>
+#include <attograd/core/gradcheck.h>
 #include <attograd/core/map.h>
 #include <attograd/core/mask.h>
 #include <attograd/core/named_tensors.h>
