@@ -52,19 +52,24 @@ using Floating = Types<float, double>;
 using Numeric = Types<float, double, int64_t>;
 using AnyType = Types<float, double, int64_t, bool>;
 
+template <class First, class... Rest>
+std::ostream& operator<<(std::ostream& out, Types<First, Rest...>) {
+  return ((out << kDTypeOf<First>) << ... << (out << " or ", kDTypeOf<Rest>));
+}
+
 /// Calls f.operator()<T>() with the C++ type of `dtype`. Throws DTypeError naming `op` if it is not
 /// on the list.
-template <class List = AnyType, class F>
+template <class List = AnyType, class Left = List, class F>
 decltype(auto) dispatch(std::string_view op, DType dtype, F&& f) {
   return [&]<class First, class... Rest>(Types<First, Rest...>) -> decltype(auto) {
     using Result = decltype(f.template operator()<First>());
     if constexpr (sizeof...(Rest) > 0) {
-      if (dtype != kDTypeOf<First>) return dispatch<Types<Rest...>>(op, dtype, f);
+      if (dtype != kDTypeOf<First>) return dispatch<List, Types<Rest...>>(op, dtype, f);
     } else if (dtype != kDTypeOf<First>) {
-      fail<DTypeError>(op, ": does not take ", dtype, "; convert with cast(x, DType::f32)");
+      fail<DTypeError>(op, ": takes ", List{}, ", got ", dtype, "; convert with cast");
     }
     return static_cast<Result>(f.template operator()<First>());
-  }(List{});
+  }(Left{});
 }
 
 inline size_t size_of(DType dtype) {

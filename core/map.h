@@ -1,12 +1,16 @@
 #pragma once
 
+#include <cmath>
 #include <string_view>
 #include <type_traits>
 
-#include <attograd/core/array.h>
+#include <attograd/core/kernels/arithmetic.h>
 #include <attograd/core/kernels/strided.h>
+#include <attograd/core/tensor.h>
 
 namespace attograd {
+
+using kernels::wrapping;
 
 /// The loop over operands of one shape (expand them first).
 template <class... Operands>
@@ -46,6 +50,20 @@ Array map(std::string_view op, const Array& a, const Array& b, F f) {
                  a.data<T>(), b.data<T>(), f);
     return y;
   });
+}
+
+/// Whether elements of this dtype can be `value`, up to rounding.
+inline bool holds(DType dtype, double value) {
+  constexpr double kLimit = 9223372036854775808.0;  // 2^63
+  if (dtype == DType::boolean) return value == 0 || value == 1;
+  return dtype != DType::i64 || (value >= -kLimit && value < kLimit && value == std::floor(value));
+}
+
+/// A number written beside x: a scalar of its dtype. Throws DTypeError if that cannot hold it.
+inline Tensor number_like(std::string_view op, const Tensor& x, double value) {
+  check<DTypeError>(holds(x.dtype(), value), op, ": ", value, " is no ", x.dtype(),
+                    ", as a number beside ", signature(x), " must be; convert with cast");
+  return Tensor(Array::filled({}, x.dtype(), value));
 }
 
 }  // namespace attograd

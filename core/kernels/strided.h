@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include <attograd/core/kernels/clones.h>
 #include <attograd/core/kernels/parallel.h>
 
 namespace attograd::kernels {
@@ -38,48 +39,42 @@ struct StridedLoop {
     ++rank;
   }
 
-  /// Calls row(offsets, n, steps) for every innermost row, in parallel when there is enough work.
-  template <class Row>
-  void for_each_row(Row row) const {
-    constexpr int64_t kGrain =
-        32768;  // elements: below this a second thread costs more than it saves
-    if (rank == 0) return row(Offsets{}, int64_t{1}, Offsets{});
-    const int outer = rank - 1;
-    const int64_t n = sizes[static_cast<size_t>(outer)];
-    const Offsets& steps = strides[static_cast<size_t>(outer)];
-    int64_t rows = 1;
-    for (int axis = 0; axis < outer; ++axis) rows *= sizes[static_cast<size_t>(axis)];
-    if (rows == 1) {
-      parallel_for(n, kGrain, [&](int64_t begin, int64_t end) {
-        Offsets offsets{};
-        for (size_t k = 0; k < N; ++k) offsets[k] = begin * steps[k];
-        row(offsets, end - begin, steps);
-      });
-      return;
-    }
-    if (n == 0) return;
-    parallel_for(rows, std::max<int64_t>(1, kGrain / n), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) row(offsets_of_row(r), n, steps);
-    });
+  int64_t count() const {
+    int64_t elements = 1;
+    for (int axis = 0; axis < rank; ++axis) elements *= sizes[static_cast<size_t>(axis)];
+    return elements;
   }
 
-  /// The same, one row after the other.
+  /// The step of each operand along the innermost axis.
+  Offsets steps() const { return rank == 0 ? Offsets{} : strides[static_cast<size_t>(rank - 1)]; }
+
+  /// Calls row(offsets, n, steps) for every innermost row, in parallel when there is enough work;
+  /// a row where two threads meet comes in two pieces.
   template <class Row>
-  void for_each_row_serial(Row row) const {
-    if (rank == 0) return row(Offsets{}, int64_t{1}, Offsets{});
-    const auto inner = static_cast<size_t>(rank - 1);
-    int64_t rows = 1;
-    for (size_t axis = 0; axis < inner; ++axis) rows *= sizes[axis];
-    for (int64_t r = 0; r < rows; ++r) row(offsets_of_row(r), sizes[inner], strides[inner]);
+  void for_each_row(Row row) const {
+    constexpr int64_t kGrain = 32768;  // below this a second thread costs more than it saves
+    parallel_for(count(), kGrain,
+                 [&](int64_t begin, int64_t end) { rows_between(begin, end, row); });
+  }
+
+  /// The same for elements [begin, end) of the row-major order, one row after the other.
+  template <class Row>
+  void rows_between(int64_t begin, int64_t end, Row row) const {
+    const int64_t n = rank == 0 ? 1 : sizes[static_cast<size_t>(rank - 1)];
+    while (begin < end) {
+      const int64_t length = std::min(n - begin % n, end - begin);
+      row(offsets_of(begin), length, steps());
+      begin += length;
+    }
   }
 
  private:
-  Offsets offsets_of_row(int64_t row) const {
+  Offsets offsets_of(int64_t element) const {
     Offsets offsets{};
-    for (int axis = rank - 2; axis >= 0; --axis) {
+    for (int axis = rank - 1; axis >= 0; --axis) {
       const auto a = static_cast<size_t>(axis);
-      const int64_t index = row % sizes[a];
-      row /= sizes[a];
+      const int64_t index = element % sizes[a];
+      element /= sizes[a];
       for (size_t k = 0; k < N; ++k) offsets[k] += index * strides[a][k];
     }
     return offsets;
@@ -93,7 +88,9 @@ void map(const StridedLoop<2>& loop, R* y, const T* x, F f) {
     R* out = y + at[0];
     const T* a = x + at[1];
     if (step[0] == 1 && step[1] == 1) {
-      for (int64_t i = 0; i < n; ++i) out[i] = f(a[i]);
+      vectorized([=] {
+        for (int64_t i = 0; i < n; ++i) out[i] = f(a[i]);
+      });
     } else {
       for (int64_t i = 0; i < n; ++i) out[i * step[0]] = f(a[i * step[1]]);
     }
@@ -108,13 +105,17 @@ void map(const StridedLoop<3>& loop, R* y, const T* a, const T* b, F f) {
     const T* p = a + at[1];
     const T* q = b + at[2];
     if (step[0] == 1 && step[1] == 1 && step[2] == 1) {
-      for (int64_t i = 0; i < n; ++i) out[i] = f(p[i], q[i]);
+      vectorized([=] {
+        for (int64_t i = 0; i < n; ++i) out[i] = f(p[i], q[i]);
+      });
     } else if (step[0] == 1 && step[1] == 1 && step[2] == 0) {
-      const T right = *q;
-      for (int64_t i = 0; i < n; ++i) out[i] = f(p[i], right);
+      vectorized([=, right = *q] {
+        for (int64_t i = 0; i < n; ++i) out[i] = f(p[i], right);
+      });
     } else if (step[0] == 1 && step[1] == 0 && step[2] == 1) {
-      const T left = *p;
-      for (int64_t i = 0; i < n; ++i) out[i] = f(left, q[i]);
+      vectorized([=, left = *p] {
+        for (int64_t i = 0; i < n; ++i) out[i] = f(left, q[i]);
+      });
     } else {
       for (int64_t i = 0; i < n; ++i) out[i * step[0]] = f(p[i * step[1]], q[i * step[2]]);
     }

@@ -1,42 +1,18 @@
 #pragma once
 
-#include <attograd/core/tensor.h>
-
-namespace attograd {
-
-// Elementwise operations. Shapes: the operands broadcast (NumPy rules) and share one dtype; a
-// number next to a Tensor takes the Tensor's dtype. Gradient: any order. Throws ShapeError or
-// DTypeError. Cost: one pass.
+// Elementwise operations.
 //
-// Where a derivative is unbounded (sqrt, rsqrt, log, pow, division at 0), a gradient of exactly 0
-// from above gives exactly 0, so that a value which `where` or a mask discarded never becomes NaN
-// on the way back.
-
-Tensor operator+(const Tensor& a, const Tensor& b);
-Tensor operator-(const Tensor& a, const Tensor& b);
-Tensor operator*(const Tensor& a, const Tensor& b);
-Tensor operator/(const Tensor& a, const Tensor& b);  // f32, f64: a / 0 is inf or NaN
-Tensor operator-(const Tensor& x);
-
-Tensor operator+(const Tensor& a, double b);
-Tensor operator-(const Tensor& a, double b);
-Tensor operator*(const Tensor& a, double b);
-Tensor operator/(const Tensor& a, double b);
-Tensor operator+(double a, const Tensor& b);
-Tensor operator-(double a, const Tensor& b);
-Tensor operator*(double a, const Tensor& b);
-Tensor operator/(double a, const Tensor& b);
-
-Tensor exp(const Tensor& x);
-/// Natural logarithm. log'(0) = inf.
-Tensor log(const Tensor& x);
-Tensor tanh(const Tensor& x);
-
-/// The same tensor at a new place in the graph, so that it can be differentiated for one of its
-/// uses only.
-Tensor alias(const Tensor& x);
-/// The same numbers in another dtype. Gradient: between f32 and f64. Throws NumericError for a
-/// number that i64 cannot hold (NaN, infinity, too large).
-Tensor cast(const Tensor& x, DType dtype);
-
-}  // namespace attograd
+// Shapes    the operands broadcast (NumPy's rules: sizes aligned at the end; equal, or one is 1)
+// Dtypes    the operands share one; a number next to a Tensor takes the Tensor's. f32 and f64, and
+//           i64 and bool where a declaration says so; i64 wraps around on overflow
+// Gradient  of any order
+// Throws    ShapeError, DTypeError
+// Cost      one pass over the result
+//
+// NaN stays NaN. Where a derivative is unbounded (sqrt, rsqrt, log, pow, division at 0; exp where
+// it overflows), a gradient of exactly 0 from above gives exactly 0, by selection: what `where` or
+// a mask discarded never turns into NaN on the way back.
+#include <attograd/core/ops/activations.h>
+#include <attograd/core/ops/arithmetic.h>
+#include <attograd/core/ops/compare.h>
+#include <attograd/core/ops/functions.h>
