@@ -57,7 +57,13 @@ struct StridedLoop {
                  [&](int64_t begin, int64_t end) { rows_between(begin, end, row); });
   }
 
-  /// The same for elements [begin, end) of the row-major order, one row after the other.
+  /// The same, one row after the other.
+  template <class Row>
+  void for_each_row_serial(Row row) const {
+    rows_between(0, count(), row);
+  }
+
+  /// The rows of elements [begin, end) in row-major order, one after the other.
   template <class Row>
   void rows_between(int64_t begin, int64_t end, Row row) const {
     const int64_t n = rank == 0 ? 1 : sizes[static_cast<size_t>(rank - 1)];

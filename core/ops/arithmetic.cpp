@@ -82,8 +82,7 @@ Tensor pow(const Tensor& x, double p) {
        .inputs = {x},
        .value = map("pow", x.array(), [p]<class T>(T v) { return std::pow(v, static_cast<T>(p)); }),
        .vjp = {[p](const Tensor& g, const Tensors& in) {
-         if (p == 0) return zeros_like(g);  // p x^(p-1) would be 0 inf at x = 0
-         return finite_product(g, p * pow(in[0], p - 1));
+         return finite_product(p * g, pow(in[0], p - 1));
        }}});
 }
 
@@ -93,13 +92,12 @@ Tensor pow(const Tensor& a, const Tensor& b) {
        .inputs = {a, b},
        .value = map("pow", a.array(), b.array(), [](auto p, auto q) { return std::pow(p, q); }),
        .vjp = {[](const Tensor& g, const Tensors& x) {
-                 const Tensor flat = logical_and(equal(x[0], 0.0), equal(x[1], 0.0));
-                 const Tensor base = masked_fill(x[0], flat, 1.0);
-                 return finite_product(g, x[1] * pow(base, x[1] - 1.0));
+                 return finite_product(g * x[1], pow(x[0], x[1] - 1.0));
                },
                [](const Tensor& g, const Tensors& x, const Tensor& y) {
-                 const Tensor flat = logical_and(equal(x[0], 0.0), x[1] >= 0.0);
-                 return finite_product(g, y * log(masked_fill(x[0], flat, 1.0)));
+                 const Tensor origin = logical_and(equal(x[0], 0.0), equal(x[1], 0.0));
+                 const Tensor d = log(masked_fill(x[0], origin, 1.0));
+                 return finite_product(finite_product(g, y), d);
                }},
        .broadcasts = true});
 }
@@ -206,7 +204,7 @@ Tensor cast(const Tensor& x, DType dtype) {
         map("cast", x.array(), [](auto v) { return holds(DType::i64, std::trunc(v)); });
     check<NumericError>(
         sum(Tensor(fits)).item() == static_cast<double>(x.numel()),
-        "cast: i64 holds whole numbers below 2^63, got NaN, an infinity or a larger one in ",
+        "cast: i64 holds whole numbers below 2^63, got NaN, an infinity or a larger number in ",
         signature(x));
   }
   return record({.name = "cast",

@@ -58,9 +58,9 @@ Tensor alias(const Tensor& x);
 /// and f64. Throws NumericError for a number that i64 cannot hold (NaN, infinity, too large).
 Tensor cast(const Tensor& x, DType dtype);
 
-/// g d, the chain rule for a derivative d that may be infinite or NaN: 0 where g is 0 and d is not
-/// finite, by selection. Where d is finite its own gradient stays, so that rules written with it
-/// can be differentiated again.
+/// g d, for rules whose derivative d may be infinite or NaN: 0 where g is 0 and d is not finite, by
+/// selection, and so at every order. Where d is finite this is plain multiplication: a g of 0 keeps
+/// its own derivative.
 Tensor finite_product(const Tensor& g, const Tensor& d);
 
 }  // namespace attograd

@@ -52,8 +52,8 @@ Tensor rsqrt(const Tensor& x) {
   return record({.name = "rsqrt",
                  .inputs = {x},
                  .value = map("rsqrt", x.array(), [](auto v) { return 1 / std::sqrt(v); }),
-                 .vjp = {[](const Tensor& g, const Tensor& y) {
-                   return finite_product(g, -0.5 * y * y * y);
+                 .vjp = {[](const Tensor& g, const Tensors& in) {
+                   return finite_product(g, -0.5 / (in[0] * sqrt(in[0])));
                  }}});
 }
 

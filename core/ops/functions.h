@@ -18,7 +18,7 @@ Tensor log1p(const Tensor& x);
 /// Square root, NaN for x < 0. d = 1 / (2 y), infinite at 0: norm(x), not sqrt(sum(square(x))), has
 /// a gradient at 0.
 Tensor sqrt(const Tensor& x);
-/// 1 / sqrt(x). d = -y^3 / 2, infinite at 0.
+/// 1 / sqrt(x). d = -1 / (2 x sqrt(x)), infinite at 0.
 Tensor rsqrt(const Tensor& x);
 /// d = cos(x).
 Tensor sin(const Tensor& x);
