@@ -2,7 +2,7 @@
 #include <limits>
 
 #include <doctest/doctest.h>
-#include <tests/linear.h>
+#include <tests/exact.h>
 
 using namespace attograd;
 

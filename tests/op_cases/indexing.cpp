@@ -151,7 +151,7 @@ void add_indexing_errors(Table& t) {
       [] {
         scatter_add(from_values({2}, std::vector<bool>{true, false}), 0, some_ids(), 6);
       },
-      "scatter_add: does not take bool; convert with cast(x, DType::f32)"));
+      "scatter_add: takes f32 or f64 or i64, got bool; convert with cast"));
   t.errors.push_back(refuses<IndexError>(
       "one_hot", [] { one_hot(some_ids(), 3); },
       "one_hot: indices must be in [0, 3), the classes, got 5"));

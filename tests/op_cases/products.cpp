@@ -207,7 +207,7 @@ void add_product_errors(Table& t) {
       "DType::f64)"));
   t.errors.push_back(refuses<DTypeError>(
       "matmul", [] { matmul(arange(0, 3), arange(0, 3)); },
-      "matmul: does not take i64; convert with cast(x, DType::f32)"));
+      "matmul: takes f32 or f64, got i64; convert with cast"));
   refuse(
       "outer",
       [] {
