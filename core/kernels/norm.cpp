@@ -35,9 +35,12 @@ struct Centred {
 template <class T, class W, class B>
 [[gnu::always_inline]] inline void layer_norm_row(int64_t n, double eps, const T* x, const W& w,
                                                   const B& b, T* y, T* mean, T* rstd) {
-  const double exact = sum_of<T>(n, [&](int64_t i) { return x[i]; }) / static_cast<double>(n);
-  const T high = static_cast<T>(exact);
-  const Centred<T> d{x, high, static_cast<T>(exact - static_cast<double>(high))};
+  // The mean as a distance from x[0], so that a large common part does not round the sum.
+  const T first = n > 0 ? x[0] : T{0};
+  const double distance =
+      sum_of<T>(n, [&](int64_t i) { return x[i] - first; }) / static_cast<double>(n);
+  const T high = static_cast<T>(static_cast<double>(first) + distance);
+  const Centred<T> d{x, high, static_cast<T>(static_cast<double>(first - high) + distance)};
   const double var = sum_of<T>(n, [&](int64_t i) { return d(i) * d(i); }) / static_cast<double>(n);
   const T scale = static_cast<T>(1 / std::sqrt(var + eps));
 #pragma omp simd
@@ -55,12 +58,14 @@ template <class T, class W>
   const T low = static_cast<T>(sum_of<T>(n, [&](int64_t i) { return x[i] - mean; }) / count);
   const Centred<T> d{x, mean, low};
   if (dx) {
-    const auto h = [&](int64_t i) { return g[i] * w(i); };
-    const T mean_h = static_cast<T>(sum_of<T>(n, h) / count);
+    // h = g weight is kept in dx: computed twice, it may be rounded once and fused with a sum once,
+    // and would not cancel.
+    const T mean_h =
+        static_cast<T>(sum_of<T>(n, [&](int64_t i) { return dx[i] = g[i] * w(i); }) / count);
     const T slope =
-        static_cast<T>(sum_of<T>(n, [&](int64_t i) { return h(i) * d(i); }) / count) * rstd * rstd;
+        static_cast<T>(sum_of<T>(n, [&](int64_t i) { return dx[i] * d(i); }) / count) * rstd * rstd;
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) dx[i] = rstd * (h(i) - mean_h - d(i) * slope);
+    for (int64_t i = 0; i < n; ++i) dx[i] = rstd * (dx[i] - mean_h - d(i) * slope);
   }
   if (dweight) {
 #pragma omp simd
