@@ -7,6 +7,7 @@
 #include <attograd/core/gradcheck.h>
 #include <attograd/core/map.h>
 #include <attograd/core/mask.h>
+#include <attograd/core/multiply.h>
 #include <attograd/core/named_tensors.h>
 #include <attograd/core/op_list.h>
 #include <attograd/core/ops.h>

@@ -54,6 +54,12 @@ Strides contiguous_strides(const Shape& shape) {
   return strides;
 }
 
+int64_t row_count(const Shape& shape) {
+  Shape leading = shape;
+  leading.erase(shape.rank() - 1);
+  return leading.numel();
+}
+
 std::optional<Strides> reshape_strides(const Shape& shape, const Strides& strides,
                                        const Shape& wanted) {
   if (shape.numel() == 0) return contiguous_strides(wanted);

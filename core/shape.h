@@ -56,6 +56,9 @@ using Strides = Shape;
 
 Strides contiguous_strides(const Shape& shape);
 
+/// The number of vectors along the last axis, of which there must be one.
+int64_t row_count(const Shape& shape);
+
 /// The strides that give the same elements in the same row-major order under another shape of as
 /// many elements; none if only a copy can.
 std::optional<Strides> reshape_strides(const Shape& shape, const Strides& strides,

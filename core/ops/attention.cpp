@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <cmath>
+
+#include <attograd/core/create.h>
+#include <attograd/core/graph.h>
+#include <attograd/core/kernels/attention.h>
+#include <attograd/core/ops.h>
+
+namespace attograd {
+namespace {
+
+// ---- checks ----
+
+/// The scores [B, H, T, S] of queries and keys.
+Shape scores_of(const Tensor& q, const Tensor& k) {
+  check<ShapeError>(q.rank() == 4 && k.rank() == 4 && q.dim(0) == k.dim(0) &&
+                        q.dim(1) == k.dim(1) && q.dim(3) == k.dim(3),
+                    "attention: q must be [B, H, T, D] and k [B, H, S, D], got q = ", signature(q),
+                    ", k = ", signature(k));
+  check<DTypeError>(is_floating(q.dtype()) && k.dtype() == q.dtype(),
+                    "attention: q, k and v must all be f32 or all f64, got q = ", signature(q),
+                    ", k = ", signature(k));
+  return {q.dim(0), q.dim(1), q.dim(2), k.dim(2)};
+}
+
+void check_values(const Tensor& k, const Tensor& v) {
+  check<ShapeError>(
+      v.rank() == 4 && v.dim(0) == k.dim(0) && v.dim(1) == k.dim(1) && v.dim(2) == k.dim(2),
+      "attention: v must be [B, H, S, Dv], one vector for every key, got k = ", signature(k),
+      ", v = ", signature(v));
+  check<DTypeError>(v.dtype() == k.dtype(),
+                    "attention: q, k and v must all be f32 or all f64, got k = ", signature(k),
+                    ", v = ", signature(v));
+}
+
+double scale_of(const Tensor& q, const AttentionOptions& options) {
+  const auto width = static_cast<double>(std::max<int64_t>(q.dim(-1), 1));
+  const double scale = options.scale.value_or(1 / std::sqrt(width));
+  check<ValueError>(std::isfinite(scale), "attention: scale must be finite, got ", scale);
+  return scale;
+}
+
+// ---- the definition ----
+
+/// keep and bias may be undefined.
+Tensor weights_of(const Tensor& q, const Tensor& k, double scale, const Tensor& keep,
+                  const Tensor& bias) {
+  const Tensor scores = matmul(q, transpose(k)) * scale;  // [B, H, T, S]
+  if (bias.defined()) {
+    const Tensor everything(Array::filled({}, DType::boolean, 1));
+    return masked_softmax(scores + bias, keep.defined() ? keep : everything);
+  }
+  return keep.defined() ? masked_softmax(scores, keep) : softmax(scores);
+}
+
+/// What the two parts of a mask keep together.
+Tensor both(const Tensor& keep, bool causal, int64_t queries, int64_t keys) {
+  if (!causal) return keep;
+  const Tensor past = causal_keep(queries, keys);
+  return keep.defined() ? logical_and(keep, past) : past;
+}
+
+// ---- the kernels ----
+
+kernels::HeadStrides head_strides(const Array& x) {
+  return {x.strides()[0], x.strides()[1], x.strides()[2]};
+}
+
+/// x as the kernels read it: elements of a vector side by side.
+Array readable(const Array& x) { return x.strides()[3] == 1 || x.dim(3) <= 1 ? x : x.contiguous(); }
+
+/// Uninitialised [B, H, T, width] that lies in memory like x: as [B, T, H, width] if x does.
+Array laid_out_like(const Array& x, int64_t width) {
+  const int64_t batch = x.dim(0), heads = x.dim(1), rows = x.dim(2);
+  if (x.strides()[1] >= x.strides()[2]) return Array({batch, heads, rows, width}, x.dtype());
+  return Array({batch, rows, heads, width}, x.dtype())
+      .view({batch, heads, rows, width}, {rows * heads * width, width, heads * width, 1});
+}
+
+/// x holds q, k, v and, if not everything is kept, the mask.
+kernels::AttentionSpec spec_of(const Arrays& x, double scale, bool causal) {
+  kernels::AttentionSpec spec = {.batch = x[0].dim(0),
+                                 .heads = x[0].dim(1),
+                                 .queries = x[0].dim(2),
+                                 .keys = x[1].dim(2),
+                                 .width = x[0].dim(3),
+                                 .value_width = x[2].dim(3),
+                                 .scale = scale,
+                                 .causal = causal};
+  if (x.size() == 4) {
+    const Array keep = x[3].expand({spec.batch, spec.heads, spec.queries, spec.keys}, "attention");
+    spec.keep = keep.data<bool>();
+    std::copy_n(keep.strides().begin(), 4, spec.keep_strides.begin());
+  }
+  return spec;
+}
+
+struct Attended {
+  Array y, logsumexp;
+};
+
+Attended attention_value(const Arrays& x, double scale, bool causal) {
+  const Array q = readable(x[0]), k = readable(x[1]), v = readable(x[2]);
+  const kernels::AttentionSpec spec = spec_of(x, scale, causal);
+  Array y = laid_out_like(x[0], spec.value_width);
+  Array logsumexp({spec.batch, spec.heads, spec.queries}, q.dtype());
+  dispatch<Floating>("attention", q.dtype(), [&]<class T>() {
+    kernels::attention(spec, q.data<T>(), head_strides(q), k.data<T>(), head_strides(k),
+                       v.data<T>(), head_strides(v), y.mutable_data<T>(), head_strides(y),
+                       logsumexp.mutable_data<T>());
+  });
+  return {y, logsumexp};
+}
+
+Arrays attention_gradients(const KernelArguments& a, double scale, bool causal) {
+  const Array q = readable(a.x[0]), k = readable(a.x[1]), v = readable(a.x[2]), g = readable(a.g);
+  Array dq = laid_out_like(a.x[0], q.dim(3)), dk = laid_out_like(a.x[1], k.dim(3)),
+        dv = laid_out_like(a.x[2], v.dim(3));
+  dispatch<Floating>("attention", q.dtype(), [&]<class T>() {
+    kernels::attention_vjp(spec_of(a.x, scale, causal), g.data<T>(), head_strides(g), q.data<T>(),
+                           head_strides(q), k.data<T>(), head_strides(k), v.data<T>(),
+                           head_strides(v), a.y.data<T>(), head_strides(a.y), a.saved[0].data<T>(),
+                           dq.mutable_data<T>(), head_strides(dq), dk.mutable_data<T>(),
+                           head_strides(dk), dv.mutable_data<T>(), head_strides(dv));
+  });
+  Arrays gradients = {dq, dk, dv};
+  gradients.resize(a.x.size());
+  return gradients;
+}
+
+}  // namespace
+
+Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOptions& options) {
+  const Shape scores = scores_of(q, k);
+  const Tensor bias = options.mask.added(scores, "attention");
+  check<DTypeError>(!bias.defined() || bias.dtype() == q.dtype(),
+                    "attention: the mask's bias must have the dtype of q, got bias = ",
+                    bias.defined() ? bias.dtype() : q.dtype(), ", q = ", signature(q));
+  return weights_of(q, k, scale_of(q, options), options.mask.kept(scores, "attention"), bias);
+}
+
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                 const AttentionOptions& options) {
+  const Shape scores = scores_of(q, k);
+  check_values(k, v);
+  if (options.mask.has_bias()) return matmul(attention_weights(q, k, options), v);
+  const double scale = scale_of(q, options);
+  const bool causal = options.mask.is_causal();
+  Tensors inputs = {q, k, v};
+  const Tensor keep = options.mask.kept_without_causal(scores, "attention");
+  if (keep.defined()) inputs.push_back(keep);
+  Arrays numbers;
+  for (const Tensor& input : inputs) numbers.push_back(input.array());
+  const Attended attended = attention_value(numbers, scale, causal);
+  return record(Fused{
+      .name = "attention",
+      .inputs = inputs,
+      .value = attended.y,
+      .saved = {attended.logsumexp},
+      .reference =
+          [scale, causal](const Tensors& x) {
+            const Tensor kept =
+                both(x.size() == 4 ? x[3] : Tensor(), causal, x[0].dim(2), x[1].dim(2));
+            return matmul(weights_of(x[0], x[1], scale, kept, {}), x[2]);
+          },
+      .vjp_kernel = [scale, causal](
+                        const KernelArguments& a) { return attention_gradients(a, scale, causal); },
+  });
+}
+
+}  // namespace attograd

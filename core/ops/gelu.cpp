@@ -1,0 +1,51 @@
+#include <cmath>
+#include <numbers>
+
+#include <attograd/core/graph.h>
+#include <attograd/core/kernels/gelu.h>
+#include <attograd/core/ops.h>
+
+namespace attograd {
+namespace {
+
+Array gelu_value(const Array& x, GeluForm form) {
+  const Array in = x.contiguous();
+  Array y(x.shape(), x.dtype());
+  dispatch<Floating>("gelu", x.dtype(), [&]<class T>() {
+    (form == GeluForm::erf ? kernels::gelu<T> : kernels::gelu_tanh<T>)(x.numel(), in.data<T>(),
+                                                                       y.mutable_data<T>());
+  });
+  return y;
+}
+
+Array gelu_gradient(const Array& g, const Array& x, GeluForm form) {
+  const Array gradient = g.contiguous(), in = x.contiguous();
+  Array dx(x.shape(), x.dtype());
+  dispatch<Floating>("gelu", x.dtype(), [&]<class T>() {
+    (form == GeluForm::erf ? kernels::gelu_vjp<T>
+                           : kernels::gelu_tanh_vjp<T>)(x.numel(), gradient.data<T>(), in.data<T>(),
+                                                        dx.mutable_data<T>());
+  });
+  return dx;
+}
+
+Tensor defined_gelu(const Tensor& x, GeluForm form) {
+  if (form == GeluForm::erf) return 0.5 * x * (1 + erf(x / std::numbers::sqrt2));
+  return 0.5 * x * (1 + tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+
+}  // namespace
+
+Tensor gelu(const Tensor& x, GeluForm form) {
+  return record(Fused{
+      .name = "gelu",
+      .inputs = {x},
+      .value = gelu_value(x.array(), form),
+      .reference = [form](const Tensors& in) { return defined_gelu(in[0], form); },
+      .vjp_kernel = [form](const KernelArguments& a) -> Arrays {
+        return {gelu_gradient(a.g, a.x[0], form)};
+      },
+  });
+}
+
+}  // namespace attograd
