@@ -40,8 +40,12 @@ Array::Array(const Shape& shape, DType dtype)
 
 Array Array::filled(const Shape& shape, DType dtype, double value) {
   Array y(shape, dtype);
-  dispatch("filled", dtype,
-           [&]<class T>() { std::fill_n(y.mutable_data<T>(), shape.numel(), convert<T>(value)); });
+  dispatch("filled", dtype, [&]<class T>() {
+    const T element = convert<T>(value);
+    check<ValueError>(is_floating(dtype) || static_cast<double>(element) == value,
+                      "filled: ", value, " is not a number that ", dtype, " can hold");
+    std::fill_n(y.mutable_data<T>(), shape.numel(), element);
+  });
   return y;
 }
 

@@ -41,7 +41,7 @@ void accumulate(Tensor& sum, Tensor g) {
 /// The gradient that a leaf keeps must not share memory with another one: optimizers and clipping
 /// write to it.
 void keep(Node& node, Tensor g) {
-  if (!recording() && !node.grad.defined() && !is_private(g)) g = Tensor(g.array().copy());
+  if (!node.grad.defined() && !is_private(g)) g = g * 1.0;  // a copy, recorded if need be
   accumulate(node.grad, std::move(g));
 }
 

@@ -57,15 +57,15 @@ Tensor ones_like(const Tensor& x) { return ones(x.shape(), x.dtype()); }
 
 Tensor arange(int64_t begin, int64_t end, int64_t step) {
   check<ValueError>(step != 0, "arange: step must not be 0");
-  const auto unsigned_step = static_cast<uint64_t>(step), from = static_cast<uint64_t>(begin),
-             to = static_cast<uint64_t>(end);  // whose difference cannot overflow
+  // Unsigned arithmetic, in which the distance of any two int64_t exists.
+  const auto first = static_cast<uint64_t>(begin);
+  const auto stride = static_cast<uint64_t>(step);
   uint64_t count = 0;
-  if (step > 0 && begin < end) count = (to - from - 1) / unsigned_step + 1;
-  if (step < 0 && begin > end) count = (from - to - 1) / (0 - unsigned_step) + 1;
-  Array y({static_cast<int64_t>(count)}, DType::i64);
-  std::generate_n(y.mutable_data<int64_t>(), count, [v = from, unsigned_step]() mutable {
-    return static_cast<int64_t>(std::exchange(v, v + unsigned_step));
-  });
+  if (step > 0 && begin < end) count = (static_cast<uint64_t>(end) - first - 1) / stride + 1;
+  if (step < 0 && begin > end) count = (first - static_cast<uint64_t>(end) - 1) / (0 - stride) + 1;
+  Array y({static_cast<int64_t>(std::min(count, uint64_t{1} << 62))}, DType::i64);
+  auto* values = y.mutable_data<int64_t>();
+  for (uint64_t i = 0; i < count; ++i) values[i] = static_cast<int64_t>(first + i * stride);
   return Tensor(std::move(y));
 }
 

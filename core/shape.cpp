@@ -15,12 +15,12 @@ int64_t Shape::dim(int64_t axis) const { return (*this)[normalize_axis("dim", ax
 
 int64_t Shape::numel() const {
   for (int64_t size : *this) check<ShapeError>(size >= 0, "shape: sizes must be >= 0, got ", *this);
-  if (std::find(begin(), end(), 0) != end()) return 0;
-  int64_t product = 1;
+  const bool empty = std::find(begin(), end(), 0) != end();
+  int64_t product = 1;  // leaves out zeros, so that strides fit into 63 bits too
   for (int64_t size : *this)
-    check<ShapeError>(!__builtin_mul_overflow(product, size, &product), "shape: ", *this,
-                      " has more elements than 63 bits can count");
-  return product;
+    check<ShapeError>(!__builtin_mul_overflow(product, std::max<int64_t>(size, 1), &product),
+                      "shape: ", *this, " has more elements than 63 bits can count");
+  return empty ? 0 : product;
 }
 
 void Shape::append(int64_t size) { insert(rank_, size); }
