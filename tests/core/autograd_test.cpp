@@ -1,0 +1,272 @@
+#include <doctest/doctest.h>
+
+#include <attograd/core/autograd.h>
+#include <attograd/core/create.h>
+#include <attograd/core/ops.h>
+
+using namespace attograd;
+
+namespace {
+
+using Values = std::vector<double>;
+
+Tensor leaf(double value) { return tensor(value, DType::f64).set_requires_grad(); }
+Tensor leaf(std::initializer_list<double> values) {
+  return tensor(values, DType::f64).set_requires_grad();
+}
+Tensor leaf(std::initializer_list<std::initializer_list<double>> rows) {
+  return tensor(rows, DType::f64).set_requires_grad();
+}
+
+Values gradient_of(const Tensor& x) { return x.grad().to_vector<double>(); }
+
+}  // namespace
+
+TEST_CASE("the expression of micrograd's README has its published values") {
+  const Tensor a = leaf(-4.0);
+  const Tensor b = leaf(2.0);
+  Tensor c = a + b;
+  Tensor d = a * b + pow(b, 3);
+  c = c + c + 1;
+  c = c + 1 + c + (-a);
+  d = d + d * 2 + relu(b + a);
+  d = d + 3 * d + relu(b - a);
+  const Tensor e = c - d;
+  const Tensor f = square(e);
+  Tensor g = f / 2.0;
+  g = g + 10.0 / f;
+  backward(g);
+  CHECK(g.item() == doctest::Approx(24.7041).epsilon(1e-6));
+  CHECK(a.grad().item() == doctest::Approx(138.8338).epsilon(1e-6));
+  CHECK(b.grad().item() == doctest::Approx(645.5773).epsilon(1e-6));
+}
+
+// ---- the shape of the graph ----
+
+TEST_CASE("values used twice pass on their complete gradient") {
+  const Tensor a = leaf(1.5);
+  const Tensor b = leaf(-2);
+  const Tensor c = a + b;
+  const Tensor d = a * b;
+  const Tensor y = (c + d) + c * d;
+  backward(y);
+  CHECK(y.item() == -2);
+  CHECK(a.grad().item() == -3);
+  CHECK(b.grad().item() == -1.25);
+}
+
+TEST_CASE("a diamond of depth 60 costs one step for each level") {
+  const Tensor x = leaf(1);
+  Tensor y = x;
+  for (int level = 0; level < 60; ++level) y = y + y;
+  backward(y);
+  CHECK(x.grad().item() == 1152921504606846976.0);  // 2^60
+}
+
+TEST_CASE("the same tensor in both places of an operation gets both contributions") {
+  const auto gradient_at = [](const auto& f, Tensor x) {
+    return grad({sum(f(x))}, {x})[0].template to_vector<double>();
+  };
+  const Tensor x = leaf({1.5, -2});
+  CHECK(gradient_at([](const Tensor& v) { return v * v * v; }, x) == Values{6.75, 12});
+  CHECK(gradient_at([](const Tensor& v) { return v - v; }, x) == Values{0, 0});
+  CHECK(gradient_at([](const Tensor& v) { return v / v; }, x) == Values{0, 0});
+  const Tensor m = leaf({{1, 2}, {3, 4}});
+  const auto squared = [](const Tensor& v) { return matmul(v, v); };
+  const auto gram = [](const Tensor& v) { return matmul(v, transpose(v)); };
+  CHECK(gradient_at(squared, m) == Values{7, 11, 9, 13});
+  CHECK(gradient_at(gram, m) == Values{8, 12, 8, 12});
+}
+
+TEST_CASE("gradients of broadcast operands have the shapes of the operands") {
+  const Tensor s = leaf(1.5);
+  const Tensor c = leaf({2, -4, 7});
+  backward(sum(s * c));
+  CHECK(s.grad().shape() == Shape{});
+  CHECK(s.grad().item() == 5);
+  CHECK(gradient_of(c) == Values{1.5, 1.5, 1.5});
+  const Tensor empty = zeros({0, 3}, DType::f64).set_requires_grad();
+  const Tensor row = ones({1, 3}, DType::f64).set_requires_grad();
+  backward(sum(empty + row));
+  CHECK(empty.grad().shape() == Shape{0, 3});
+  CHECK(row.grad().shape() == Shape{1, 3});
+  CHECK(gradient_of(row) == Values{0, 0, 0});
+}
+
+// ---- backward, again and again ----
+
+TEST_CASE("leaves accumulate and results do not") {
+  const Tensor a = leaf(1), b = leaf(4), d = leaf(3);
+  const auto check_gradients = [&](double da, double db, double dd) {
+    CHECK(a.grad().item() == da);
+    CHECK(b.grad().item() == db);
+    CHECK(d.grad().item() == dd);
+  };
+  const Tensor c = a * b;
+  const Tensor e = c * d;
+  backward(e, {}, {.retain_graph = true});
+  check_gradients(12, 3, 4);
+  backward(e);
+  check_gradients(24, 6, 8);
+  for (Tensor x : {a, b, d}) x.clear_grad();
+  backward(a * b * d);
+  check_gradients(12, 3, 4);
+  CHECK_FALSE(c.grad().defined());
+}
+
+TEST_CASE("a second pass through a freed graph says what to do") {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = sum(exp(x) * x);
+  backward(y);
+  CHECK_THROWS_WITH_AS(backward(y),
+                       "backward: the graph of sum was freed by an earlier pass; pass "
+                       "{.retain_graph = true} to that pass",
+                       GraphError);
+  Tensor state = leaf(0.5);
+  Tensor carried = state * 2;
+  backward(carried * 3);
+  CHECK_THROWS_AS(backward(carried * 3), GraphError);
+  CHECK_THROWS_AS(grad({carried * 3}, {state}), GraphError);
+}
+
+TEST_CASE("a result with several elements needs a seed") {
+  const Tensor x = leaf({1, 2});
+  CHECK_THROWS_WITH_AS(backward(x * 2),
+                       "backward: a result with several elements needs a seed, got f64[2]; pass "
+                       "one of its shape, or reduce it with sum or mean",
+                       GraphError);
+  backward(x * 2, tensor({10, 100}, DType::f64));
+  CHECK(gradient_of(x) == Values{20, 200});
+  CHECK_THROWS_AS(backward(x * 2, tensor({1, 2, 3}, DType::f64)), ShapeError);
+  CHECK_THROWS_AS(backward(x * 2, tensor({1, 2})), ShapeError);  // f32
+}
+
+TEST_CASE("a result of constants has nothing to differentiate") {
+  const Tensor c = tensor(2, DType::f64);
+  CHECK_THROWS_AS(backward(c * c), GraphError);
+  CHECK_THROWS_AS(backward(detach(leaf(1) * 2)), GraphError);
+  CHECK_THROWS_AS(backward(Tensor()), GraphError);
+}
+
+TEST_CASE("backward of a leaf gives it a gradient of one") {
+  const Tensor x = leaf(3);
+  backward(x);
+  CHECK(x.grad().item() == 1);
+}
+
+TEST_CASE("constants get no gradient and integers cannot have one") {
+  const Tensor w = leaf(2);
+  const Tensor c = tensor(3, DType::f64);
+  const Tensor h = w * 2;
+  backward(h * c + c);
+  CHECK(w.grad().item() == 6);
+  CHECK_FALSE(c.grad().defined());
+  CHECK_FALSE(h.grad().defined());
+  Tensor integers = arange(0, 3);
+  CHECK_THROWS_AS(integers.set_requires_grad(), DTypeError);
+  Tensor result = w * 2;
+  CHECK_THROWS_AS(result.set_requires_grad(false), GraphError);
+}
+
+TEST_CASE("results keep their gradient when asked to") {
+  const Tensor x = leaf({1, 2});
+  Tensor h = x * x;
+  h.retain_grad();
+  const Tensor y = sum(h * 3);
+  backward(y, {}, {.retain_graph = true});
+  CHECK(gradient_of(h) == Values{3, 3});
+  backward(y);
+  CHECK(gradient_of(h) == Values{6, 6});
+  CHECK_THROWS_AS(tensor(1).retain_grad(), GraphError);
+}
+
+TEST_CASE("gradients of leaves share no memory") {
+  for (const bool create_graph : {false, true}) {
+    CAPTURE(create_graph);
+    const Tensor a = leaf({1, 2}), b = leaf({3, 4}), c = leaf({5, 6});
+    Tensor h = a + b;
+    h.retain_grad();
+    const Tensor seed = ones({2}, DType::f64);
+    backward(h + c, seed, {.create_graph = create_graph});
+    const Tensors grads = {a.grad(), b.grad(), c.grad(), h.grad(), seed};
+    for (size_t i = 0; i < grads.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        CHECK_FALSE(grads[i].array().shares_storage_with(grads[j].array()));
+    for (Tensor x : {a, b, c}) x.clear_grad();
+  }
+  const Tensor x = leaf({1, 2});
+  backward(sum(x));  // an expanded number
+  CHECK(x.grad().array().is_contiguous());
+  x.grad().mutable_data<double>()[0] = 7;
+  CHECK(gradient_of(x) == Values{7, 1});
+}
+
+// ---- grad ----
+
+TEST_CASE("grad leaves the gradients of leaves alone") {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = x * x;
+  const Tensors g = grad({sum(y)}, {x, y}, {.retain_graph = true});
+  CHECK(g[0].to_vector<double>() == Values{2, 4});
+  CHECK(g[1].to_vector<double>() == Values{1, 1});
+  CHECK_FALSE(x.grad().defined());
+  CHECK_FALSE(y.grad().defined());
+}
+
+TEST_CASE("grad sums over several outputs with their seeds") {
+  const Tensor x = leaf({1, 2});
+  const Tensor a = x * 2, b = sum(x * x);
+  const Tensors g = grad({a, b, a}, {x}, {},
+                         {tensor({1, 10}, DType::f64), Tensor(), tensor({100, 0}, DType::f64)});
+  CHECK(g[0].to_vector<double>() == Values{2 + 2 + 200, 20 + 4});
+  CHECK_THROWS_AS(grad({sum(x)}, {x}, {}, Tensors(2)), GraphError);
+}
+
+TEST_CASE("grad of an output for itself is the seed") {
+  const Tensor x = leaf(2);
+  const Tensor y = x * x;
+  const Tensors g = grad({y}, {y, x, y});
+  CHECK(g[0].item() == 1);
+  CHECK(g[1].item() == 4);
+  CHECK(g[2].item() == 1);
+}
+
+TEST_CASE("an input that does not matter is an error unless allowed") {
+  const Tensor x = leaf(1), unused = leaf(2);
+  const Tensor y = x * 2;
+  CHECK_THROWS_WITH_AS(grad({y}, {x, unused}, {.retain_graph = true}),
+                       "grad: input 1, f64[], is not used by the outputs; pass {.allow_unused = "
+                       "true} if that is meant",
+                       GraphError);
+  const Tensors g = grad({y}, {x, unused}, {.allow_unused = true});
+  CHECK(g[0].item() == 2);
+  CHECK_FALSE(g[1].defined());
+  CHECK_THROWS_AS(grad({x * 2}, {tensor(1, DType::f64)}), GraphError);
+}
+
+TEST_CASE("nothing is recorded below NoGrad") {
+  const Tensor x = leaf(2);
+  {
+    const NoGrad guard;
+    CHECK_FALSE(recording());
+    CHECK_FALSE((x * x).requires_grad());
+    { const NoGrad inner; }
+    CHECK_FALSE(recording());
+    const NoGrad switched_off(false);
+    CHECK_FALSE(recording());
+  }
+  CHECK(recording());
+  const Tensor y = x * x;
+  CHECK_FALSE(grad({y}, {x})[0].requires_grad());
+  CHECK(recording());
+  CHECK_THROWS(backward(y));  // freed
+  CHECK(recording());
+}
+
+TEST_CASE("detach passes the value and no gradient") {
+  const Tensor x = leaf(3);
+  const Tensor y = x * detach(x);
+  backward(y);
+  CHECK(x.grad().item() == 3);
+  CHECK(detach(x).array().shares_storage_with(x.array()));
+}
