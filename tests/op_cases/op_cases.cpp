@@ -129,7 +129,9 @@ const Table& table() {
     add_parts(t);
     add_products(t);
     add_indexing(t);
+    add_softmax(t);
     add_fused(t);
+    add_attention(t);
     return t;
   }();
   return all;

@@ -112,6 +112,8 @@ void add_shapes(Table& table);
 void add_parts(Table& table);
 void add_products(Table& table);
 void add_indexing(Table& table);
+void add_softmax(Table& table);
 void add_fused(Table& table);
+void add_attention(Table& table);
 
 }  // namespace attograd::op_cases

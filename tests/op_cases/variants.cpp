@@ -51,12 +51,12 @@ Tensors gradients(const OpCase& row, const Tensors& x, const Tensor& v,
   return found;
 }
 
-double distance(const Tensor& a, const Tensor& b) {
+double distance(const Tensor& a, const Tensor& b, double scale) {
   constexpr double kFar = std::numeric_limits<double>::infinity();
   if (a.shape() != b.shape()) return kFar;
   const std::vector<double> p = numbers(a).values;
   const std::vector<double> q = numbers(b).values;
-  double largest = 0;
+  double largest = scale;
   double difference = 0;
   for (size_t i = 0; i < p.size(); ++i) {
     if (p[i] == q[i] || (std::isnan(p[i]) && std::isnan(q[i]))) {
@@ -70,6 +70,12 @@ double distance(const Tensor& a, const Tensor& b) {
   const double eps = a.dtype() == DType::f32 ? std::numeric_limits<float>::epsilon()
                                              : std::numeric_limits<double>::epsilon();
   return difference == 0 ? 0 : difference / (eps * largest);
+}
+
+double magnitude(const Tensor& x) {
+  double largest = 0;
+  for (const double v : numbers(x).values) largest = std::max(largest, std::abs(v));
+  return largest;
 }
 
 bool identical(const Tensor& a, const Tensor& b) {

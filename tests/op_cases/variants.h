@@ -25,9 +25,12 @@ Tensor cotangent(const Tensor& y, uint64_t seed = 5);
 Tensors gradients(const OpCase& row, const Tensors& x, const Tensor& v,
                   const GradOptions& options = {});
 
-/// max |a - b| in eps of a's dtype times max |b|. Equal infinities and NaNs have no distance; other
-/// NaNs and another shape are infinitely far.
-double distance(const Tensor& a, const Tensor& b);
+/// max |a - b| in eps of a's dtype times max |b|, or times `scale` if that is larger. Equal
+/// infinities and NaNs have no distance; other NaNs and another shape are infinitely far.
+double distance(const Tensor& a, const Tensor& b, double scale = 0);
+
+/// max |x|.
+double magnitude(const Tensor& x);
 
 /// Whether two tensors have the same shape and bits.
 bool identical(const Tensor& a, const Tensor& b);
