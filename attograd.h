@@ -3,6 +3,7 @@
 
 #include <attograd/core/autograd.h>
 #include <attograd/core/create.h>
+#include <attograd/core/file.h>
 #include <attograd/core/finite_difference.h>
 #include <attograd/core/gradcheck.h>
 #include <attograd/core/map.h>
@@ -12,3 +13,4 @@
 #include <attograd/core/op_list.h>
 #include <attograd/core/ops.h>
 #include <attograd/core/random.h>
+#include <attograd/core/safetensors.h>
