@@ -29,12 +29,13 @@ struct Sum {
   static Total merge(Total a, Total b) { return a + b; }
 };
 
+/// The square of a double overflows a double, and vanishes in it, long before the number does.
 template <class T>
 struct SumOfSquares {
   using Result = T;
-  using Total = double;
+  using Total = std::conditional_t<std::is_same_v<T, double>, long double, double>;
   static constexpr Total kNothing = 0;
-  static Total add(Total total, T v) { return total + static_cast<double>(v) * v; }
+  static Total add(Total total, T v) { return total + static_cast<Total>(v) * v; }
   static Total merge(Total a, Total b) { return a + b; }
 };
 

@@ -1,45 +1,7 @@
-#include <cmath>
-#include <limits>
-
 #include <doctest/doctest.h>
-#include <tests/exact.h>
+#include <tests/slopes.h>
 
 using namespace attograd;
-
-namespace {
-
-using Values = std::vector<double>;
-using Function = std::function<Tensor(const Tensor&)>;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-Tensor vector(const Values& values, DType dtype = DType::f64) {
-  return from_values({static_cast<int64_t>(values.size())}, values, dtype);
-}
-
-Values values(const Tensor& x) { return values_of(cast(x, DType::f64)); }
-
-/// The gradient of the sum of f.
-Values slope(const Function& f, const Values& at) {
-  const Tensor x = vector(at).set_requires_grad();
-  return values(grad({sum(f(x))}, {x})[0]);
-}
-
-/// The gradient of the sum of the gradient of the sum of f.
-Values curvature(const Function& f, const Values& at) {
-  const Tensor x = vector(at).set_requires_grad();
-  const Tensor first = grad({sum(f(x))}, {x}, {.create_graph = true})[0];
-  if (!first.requires_grad()) return Values(at.size(), 0);
-  const Tensor second = grad({sum(first)}, {x}, {.allow_unused = true})[0];
-  return second.defined() ? values(second) : Values(at.size(), 0);
-}
-
-bool same(const Values& a, const Values& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](double p, double q) { return p == q || (std::isnan(p) && std::isnan(q)); });
-}
-
-}  // namespace
 
 // ---- kinks and singular points ----
 

@@ -1,31 +1,11 @@
-#include <cmath>
-#include <limits>
-
 #include <doctest/doctest.h>
-#include <tests/exact.h>
+#include <tests/slopes.h>
 
 #include <attograd/core/kernels/parallel.h>
 
 using namespace attograd;
 
 namespace {
-
-using Values = std::vector<double>;
-using Function = std::function<Tensor(const Tensor&)>;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-Tensor vector(const Values& values, DType dtype = DType::f64) {
-  return from_values({static_cast<int64_t>(values.size())}, values, dtype);
-}
-
-Values values(const Tensor& x) { return values_of(cast(x, DType::f64)); }
-
-/// The gradient of the sum of f.
-Values slope(const Function& f, const Values& at) {
-  const Tensor x = vector(at).set_requires_grad();
-  return values(grad({sum(f(x))}, {x})[0]);
-}
 
 /// The sums of a [p, q, r] array over the flagged axes, by plain loops.
 Values naive_sums(const Tensor& x, const std::array<bool, 3>& reduces) {
@@ -180,4 +160,38 @@ TEST_CASE("sum_to undoes broadcasting and names shapes that do not broadcast") {
   CHECK(message_of<ShapeError>([&] {
           mean(ids_of({1, 2}), 1);
         }) == "mean: axis must be in [-1, 1), got 1");
+}
+
+TEST_CASE("the index of the maximum is the first largest or the first NaN") {
+  const auto places = [](const Tensor& y) { return y.to_vector<int64_t>(); };
+  using Places = std::vector<int64_t>;
+  CHECK(places(argmax(vector({kNaN, -1, 2}))) == Places{0});
+  CHECK(places(argmax(vector({3, kNaN, kNaN, 5}))) == Places{1});
+  CHECK(places(argmax(vector({1, 3, 3, 2}))) == Places{1});
+  CHECK(places(argmax(vector({-kInf, -kInf}))) == Places{0});
+  const Tensor x = from_values({2, 3}, Values{1, 7, 3, 7, 5, 6});
+  CHECK(places(argmax(x)) == Places{1});
+  CHECK(places(argmax(transpose(x))) == Places{1});
+  CHECK(places(argmax(x, 0)) == Places{1, 0, 1});
+  CHECK(places(argmax(x, -1)) == Places{1, 0});
+  CHECK(argmax(x, 1, true).shape() == Shape{2, 1});
+  CHECK(places(argmax(tensor(5))) == Places{0});
+  CHECK(argmax(zeros({2, 0}), 0).shape() == Shape{0});
+  CHECK(argmax(zeros({0, 0}), 0).shape() == Shape{0});
+  CHECK(message_of<ShapeError>([&] {
+          argmax(zeros({2, 0}), 1);
+        }) == "argmax: there are no elements to choose from, got f32[2, 0]");
+  CHECK(message_of<ShapeError>([&] { argmax(zeros({0})); }) ==
+        "argmax: there are no elements to choose from, got f32[0]");
+}
+
+TEST_CASE("with an index the winner has all of the gradient") {
+  const Tensor x = vector({1, 3, 3, 2}).set_requires_grad();
+  const auto [value, index] = max_with_index(x, 0);
+  CHECK(value.item() == 3);
+  CHECK(index.item() == 1);
+  CHECK(values(grad({value}, {x})[0]) == Values{0, 1, 0, 0});
+  const MaxWithIndex kept = max_with_index(from_values({2, 2}, Values{1, 2, 4, 3}), 1, true);
+  CHECK(kept.values.shape() == Shape{2, 1});
+  CHECK(kept.indices.to_vector<int64_t>() == std::vector<int64_t>{1, 0});
 }
