@@ -48,18 +48,18 @@ void sum_groups(int64_t rows, int64_t width, const T* x, const int64_t* ends, co
   const int64_t blocks = (width + kColumns - 1) / kColumns;
   const int64_t grain = 32768 / std::clamp<int64_t>(width, 1, kColumns);
   parallel_for(rows * blocks, grain, [&](int64_t task, int64_t last) {
-    std::array<Accumulator<T>, kColumns> sums;
+    std::array<Accumulator<T>, kColumns> block;
+    Accumulator<T>* sums = block.data();
     for (; task < last; ++task) {
       const int64_t row = task / blocks, first = task % blocks * kColumns;
       const int64_t columns = std::min(kColumns, width - first);
-      std::fill_n(sums.data(), columns, Accumulator<T>{0});
+      std::fill_n(sums, columns, Accumulator<T>{0});
       for (int64_t at = row == 0 ? 0 : ends[row - 1]; at < ends[row]; ++at) {
         const T* from = x + order[at] * width + first;
-        for (int64_t c = 0; c < columns; ++c)
-          sums[static_cast<size_t>(c)] += static_cast<Accumulator<T>>(from[c]);
+        for (int64_t c = 0; c < columns; ++c) sums[c] += from[c];
       }
       T* to = y + row * width + first;
-      for (int64_t c = 0; c < columns; ++c) to[c] = static_cast<T>(sums[static_cast<size_t>(c)]);
+      for (int64_t c = 0; c < columns; ++c) to[c] = static_cast<T>(sums[c]);
     }
   });
 }

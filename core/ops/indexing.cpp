@@ -87,7 +87,7 @@ Tensor take_as(OpName name, const Tensor& x, const Tensor& indices, int axis,
 bool names_rows(const Tensor& index, int axis) {
   bool same = true;
   for (int i = axis + 1; i < index.rank(); ++i)
-    same &= index.shape()[i] == 1 || (index.shape()[i] > 0 && index.array().strides()[i] == 0);
+    same &= index.shape()[i] == 1 || index.array().strides()[i] == 0;
   return same;
 }
 
