@@ -124,6 +124,8 @@ const Table& table() {
   static const Table all = [] {
     Table t;
     add_elementwise(t);
+    add_functions(t);
+    add_compare(t);
     add_reduce(t);
     add_shapes(t);
     add_parts(t);

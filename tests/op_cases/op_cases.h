@@ -106,7 +106,9 @@ struct Table {
 const Table& table();
 
 // The groups, each in the file of its name.
-void add_elementwise(Table& table);
+void add_elementwise(Table& table);  // arithmetic
+void add_functions(Table& table);
+void add_compare(Table& table);
 void add_reduce(Table& table);
 void add_shapes(Table& table);
 void add_parts(Table& table);
