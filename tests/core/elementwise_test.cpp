@@ -297,3 +297,11 @@ TEST_CASE("operations name the dtypes that they take") {
   CHECK(message_of<ValueError>([&] { clamp(x, 0, kNaN); }) ==
         "clamp: low must be <= high, got 0 and nan");
 }
+
+TEST_CASE("the gradient of a cast is the gradient from above in the dtype of the input") {
+  const Tensor x = tensor({1, 2}).set_requires_grad();
+  const Tensor y = cast(x, DType::f64);
+  const Tensor g = grad({y * y}, {x}, {}, {tensor({1, 10}, DType::f64)})[0];
+  CHECK(g.dtype() == DType::f32);
+  CHECK(g.to_vector<float>() == std::vector<float>{2, 40});
+}

@@ -150,7 +150,8 @@ void add_same_values(Table& t) {
                      .label = "to f32 and back",
                      .inputs = {normal({2, 3})},
                      .call = [](In x) { return cast(cast(x[0], DType::f32), x[0].dtype()); },
-                     .naive = each([](double v) -> double { return static_cast<float>(v); })});
+                     .naive = each([](double v) -> double { return static_cast<float>(v); }),
+                     .measurable = false});
   t.cases.push_back({.op = "cast",
                      .label = "from ids",
                      .inputs = {ids({2, 3}, 7)},

@@ -75,7 +75,7 @@ struct OpCase {
   Naive naive = {};  // the value, by plain loops; each operation needs it in at least one row
 
   bool differentiable = true;  // false: the result must not require gradients (comparisons, argmax)
-  bool second_order = true;    // false: only with a reason in a comment
+  bool measurable = true;      // by differences; false: a staircase, with the slope of its ramp
   bool elementwise = false;    // takes any shapes that broadcast: many are tried
   std::vector<Input> large = {};  // for the same call: enough work for several threads
   double ulps = 64;  // largest error of the value, in eps of the dtype times the largest |value|
