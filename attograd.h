@@ -14,3 +14,7 @@
 #include <attograd/core/ops.h>
 #include <attograd/core/random.h>
 #include <attograd/core/safetensors.h>
+#include <attograd/optim/adamw.h>
+#include <attograd/optim/clip.h>
+#include <attograd/optim/schedule.h>
+#include <attograd/optim/sgd.h>

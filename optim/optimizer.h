@@ -1,0 +1,115 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <attograd/core/graph.h>
+#include <attograd/core/named_tensors.h>
+
+namespace attograd::optim {
+
+/// The names "0", "1", ... for parameters that come without.
+NamedTensors numbered(const Tensors& parameters);
+
+/// Throws ValueError unless the names differ and each tensor is a leaf of f32 or f64.
+void check_parameters(const char* optimizer, const NamedTensors& parameters);
+
+/// Throws ValueError naming the first of these options that is negative, NaN or infinite.
+void check_not_negative(const char* optimizer,
+                        std::initializer_list<std::pair<const char*, double>> options);
+
+/// Throws NumericError if a gradient holds NaN or infinity.
+void check_gradients(const char* optimizer, const NamedTensors& parameters);
+
+/// What every optimizer does around its own formula. An optimizer is
+///   struct Options { static constexpr const char* kName; double lr; ... };
+///   struct State { explicit State(const Tensor& w); void visit(auto&& v); };   per parameter
+///   void check_options(const Options&);                                        throws ValueError
+///   void update(const Options&, State&, Tensor& w, const Tensor& g);           the formula
+///
+/// A parameter without a gradient is left alone: value, state and step count. One whose gradient is
+/// zero still decays and moves by its momentum. clear_gradients() makes them absent.
+/// A tensor that is listed twice counts once.
+template <class Options, class State>
+class Optimizer {
+ public:
+  /// Parameters that share options.
+  struct Group {
+    NamedTensors parameters;
+    Options options;
+  };
+
+  /// Throws    ValueError for a bad option, a name or tensor in two places, or a tensor that is no
+  ///           leaf of f32 or f64
+  explicit Optimizer(const std::vector<Group>& groups) {
+    NamedTensors all;
+    for (const Group& group : groups) {
+      check_options(group.options);
+      options_.push_back(group.options);
+      for (const auto& entry : distinct(group.parameters)) {
+        all.push_back(entry);
+        slots_.push_back({options_.size() - 1, State(entry.second)});
+      }
+    }
+    check_parameters(Options::kName, all);
+    parameters_ = std::move(all);
+  }
+  explicit Optimizer(const NamedTensors& parameters, const Options& options = {})
+      : Optimizer(std::vector<Group>{{parameters, options}}) {}
+  explicit Optimizer(const Tensors& parameters, const Options& options = {})
+      : Optimizer(numbered(parameters), options) {}
+
+  /// Updates every parameter that has a gradient.
+  /// Throws    NumericError if any gradient is NaN or infinite; nothing is updated then.
+  void step() {
+    for (const Options& options : options_) check_options(options);
+    check_gradients(Options::kName, parameters_);
+    const NoGrad updates_are_not_recorded;
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      Tensor& w = parameters_[i].second;
+      if (const Tensor g = w.grad(); g.defined())
+        update(options_[slots_[i].group], slots_[i].state, w, g);
+    }
+  }
+
+  void clear_gradients() {
+    for (auto& [name, w] : parameters_) w.clear_grad();
+  }
+
+  /// The options of each group, which may be changed between steps.
+  std::vector<Options>& options() { return options_; }
+  /// The learning rate of all groups, as of the next step.
+  void set_lr(double lr) {
+    for (Options& options : options_) options.lr = lr;
+  }
+
+  /// What is remembered, as "blocks.0.up.weight.exp_avg": handles of the live tensors, which the
+  /// next step overwrites. Options, and so the learning rate, are not part of it: a schedule gives
+  /// them again.
+  NamedTensors state() {
+    NamedTensors list;
+    for (size_t i = 0; i < slots_.size(); ++i)
+      slots_[i].state.visit([&](const char* name, const Tensor& tensor) {
+        list.emplace_back(parameters_[i].first + "." + name, tensor);
+      });
+    return list;
+  }
+  /// Continues from a state, bit for bit. Throws    FormatError as load() does
+  LoadReport load_state(const NamedTensors& state_before, const LoadOptions& how = {}) {
+    return load(state(), state_before, how);
+  }
+
+ private:
+  struct Slot {
+    size_t group;
+    State state;
+  };
+
+  std::vector<Options> options_;  // one per group
+  NamedTensors parameters_;
+  std::vector<Slot> slots_;  // one per parameter
+};
+
+}  // namespace attograd::optim

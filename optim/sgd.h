@@ -1,0 +1,34 @@
+#pragma once
+
+#include <attograd/core/create.h>
+#include <attograd/optim/optimizer.h>
+
+namespace attograd::optim {
+
+struct SgdOptions {
+  static constexpr const char* kName = "sgd";
+  double lr = 1e-3;
+  double momentum = 0;
+  bool nesterov = false;
+  double weight_decay = 0;  // adds weight_decay w to the gradient (an L2 penalty)
+};
+
+struct SgdState {
+  Tensor momentum_buffer;
+
+  explicit SgdState(const Tensor& w) : momentum_buffer(zeros_like(w)) {}
+  void visit(auto&& v) { v("momentum_buffer", momentum_buffer); }
+};
+
+/// Throws ValueError unless lr, momentum and weight_decay are finite and >= 0, and Nesterov's form
+/// has a momentum.
+void check_options(const SgdOptions& options);
+
+/// Stochastic gradient descent as in PyTorch (Sutskever et al. 2013 with the rate outside the
+/// momentum):
+///   g += weight_decay w;   b = momentum b + g;   w -= lr b;   Nesterov: w -= lr (g + momentum b)
+void update(const SgdOptions& options, SgdState& state, Tensor& w, const Tensor& g);
+
+using Sgd = Optimizer<SgdOptions, SgdState>;
+
+}  // namespace attograd::optim
