@@ -124,6 +124,48 @@ Tensor Mask::added(const Shape& scores, std::string_view op) const {
   return bias_;
 }
 
+std::ostream& operator<<(std::ostream& out, const Mask& mask) {
+  const char* joint = "mask: ";
+  const auto part = [&](const auto&... text) {
+    ((out << joint) << ... << text);
+    joint = " & ";
+  };
+  if (mask.causal_) part("causal");
+  if (mask.lengths_.defined()) part("padding ", mask.lengths_);
+  if (mask.keep_.defined()) part("keep ", signature(mask.keep_));
+  if (mask.bias_.defined()) part("bias ", signature(mask.bias_));
+  if (joint[0] == 'm') part("nothing is hidden");
+  mask.draw(out);
+  return out;
+}
+
+void Mask::draw(std::ostream& out) const {
+  constexpr int64_t kMostRows = 16, kMostColumns = 64, kExample = 5;
+  if (!causal_ && !keep_.defined() && !lengths_.defined()) return;
+  const Array keep =
+      keep_.defined() ? keep_.array() : Array::filled({1, 1, 1, 1}, DType::boolean, 1);
+  const std::vector<int64_t> lengths =
+      lengths_.defined() ? lengths_.to_vector<int64_t>() : std::vector<int64_t>();
+  if (keep.numel() == 0 || (lengths_.defined() && lengths.empty())) return;
+  int64_t queries = keep.dim(2), keys = keep.dim(3);  // 1: any number, so take what others suggest
+  if (keys == 1 && !lengths.empty()) keys = *std::max_element(lengths.begin(), lengths.end());
+  if (causal_ && keys == 1) keys = queries == 1 ? kExample : queries;
+  if (causal_ && queries == 1) queries = keys;
+  const int64_t down = keep.dim(2) == 1 ? 0 : keep.strides()[2];
+  const int64_t across = keep.dim(3) == 1 ? 0 : keep.strides()[3];
+  for (int64_t i = 0; i < std::min(queries, kMostRows); ++i) {
+    out << '\n';
+    for (int64_t j = 0; j < std::min(keys, kMostColumns); ++j) {
+      const bool seen = keep.data<bool>()[i * down + j * across] &&
+                        (lengths.empty() || j < lengths[0]) &&
+                        (!causal_ || j <= i + keys - queries);
+      out << (seen ? '#' : '.');
+    }
+    if (keys > kMostColumns) out << " ...";
+  }
+  if (queries > kMostRows) out << "\n...";
+}
+
 Tensor causal_keep(int64_t queries, int64_t keys) {
   return tril(full({queries, keys}, 1, DType::boolean), keys - queries);
 }

@@ -45,10 +45,12 @@ class Mask {
   Tensor added(const Shape& scores, std::string_view op) const;
 
   /// The parts, and a picture for the first sequence and head: '#' where a query (row) sees a key
-  /// (column), '.' where not.
+  /// (column), '.' where not. It ends with "..." where it is cut off.
   friend std::ostream& operator<<(std::ostream& out, const Mask& mask);
 
  private:
+  void draw(std::ostream& out) const;
+
   Tensor keep_;     // rank 4, or undefined
   Tensor lengths_;  // [B], or undefined
   Tensor bias_;     // rank 4, or undefined
