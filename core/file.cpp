@@ -33,7 +33,8 @@ class Replacement {
   explicit Replacement(const fs::path& target) : target_(target) {
     for (int number = 0; descriptor_ < 0; ++number) {
       path_ = target;
-      path_ += "." + std::to_string(number) + ".tmp";
+      path_ += ".";
+      path_ += std::to_string(number) + ".tmp";
       descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) fail_to("write", target_);
     }
