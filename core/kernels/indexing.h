@@ -56,7 +56,7 @@ void sum_groups(int64_t rows, int64_t width, const T* x, const int64_t* ends, co
       std::fill_n(sums, columns, Accumulator<T>{0});
       for (int64_t at = row == 0 ? 0 : ends[row - 1]; at < ends[row]; ++at) {
         const T* from = x + order[at] * width + first;
-        for (int64_t c = 0; c < columns; ++c) sums[c] += from[c];
+        for (int64_t c = 0; c < columns; ++c) sums[c] += static_cast<Accumulator<T>>(from[c]);
       }
       T* to = y + row * width + first;
       for (int64_t c = 0; c < columns; ++c) to[c] = static_cast<T>(sums[c]);

@@ -125,7 +125,7 @@ Tensor cat(const Tensors& x, int64_t axis) {
     check<DTypeError>(part.dtype() == x[0].dtype(), "cat: tensors must have one dtype, got ",
                       signature(x[0]), " and ", signature(part));
     const int64_t begin = shape[along], count = part.shape()[along];
-    rules.push_back([along, begin, count](const Tensor& g) {  //
+    rules.emplace_back([along, begin, count](const Tensor& g) {  //
       return slice_part(g, along, begin, count, 1);
     });
     shape[along] += count;
