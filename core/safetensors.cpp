@@ -34,6 +34,12 @@ struct TypeName {
 constexpr TypeName kTypeNames[] = {
     {DType::f32, "F32"}, {DType::f64, "F64"}, {DType::i64, "I64"}, {DType::boolean, "BOOL"}};
 
+std::string_view type_name(DType dtype) {
+  return std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
+                      [&](const TypeName& t) { return t.dtype == dtype; })
+      ->name;
+}
+
 std::string_view bytes_of(const Array& contiguous) {
   return dispatch("save_safetensors", contiguous.dtype(), [&]<class T>() {
     return std::string_view(reinterpret_cast<const char*>(contiguous.data<T>()),
@@ -163,18 +169,18 @@ class Reader {
   Entry entry(const std::string& name, const json& value) const {
     const Quoted tensor{name};
     const auto member = [&](const char* key) -> const json& {
-      require(value.is_object() && value.contains(key), tensor, " must have a ", key);
+      require(value.contains(key), tensor, " must have a ", key);
       return value[key];
     };
     const json &type = member("dtype"), &sizes = member("shape"), &range = member("data_offsets");
     require(type.is_string() && sizes.is_array() && range.is_array() && range.size() == 2, tensor,
             " must have a dtype (a text), a shape (a list) and data_offsets (a list of two)");
 
-    const auto type_name = type.get<std::string>();
+    const auto found = type.get<std::string>();
     const auto* known = std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
-                                     [&](const TypeName& t) { return t.name == type_name; });
+                                     [&](const TypeName& t) { return t.name == found; });
     check<DTypeError>(known != std::end(kTypeNames), "load_safetensors: ", path_, ": ", tensor,
-                      " has the unsupported dtype ", Quoted{type_name},
+                      " has the unsupported dtype ", Quoted{found},
                       "; F32, F64, I64 and BOOL are supported");
     check<ShapeError>(sizes.size() <= kMaxRank, "load_safetensors: ", path_, ": ", tensor, " has ",
                       sizes.size(), " axes; at most ", kMaxRank, " are supported");
@@ -189,8 +195,8 @@ class Reader {
               " has sizes whose product does not fit in 63 bits");
     }
     if (empty) bytes = 0;
-    require(out.end - out.begin == bytes, tensor, " has ", bytes, " bytes as ", type_name,
-            out.shape, ", got the data_offsets [", out.begin, ", ", out.end, "]");
+    require(out.end - out.begin == bytes, tensor, " has ", bytes, " bytes as ", found, out.shape,
+            ", got the data_offsets [", out.begin, ", ", out.end, "]");
     return out;
   }
 
@@ -260,10 +266,8 @@ void save_safetensors(const std::filesystem::path& path,
   std::vector<std::string_view> parts(2);
   uint64_t place = 0;
   for (const auto& [name, array] : items) {
-    const auto* type = std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
-                                    [&](const TypeName& t) { return t.dtype == array.dtype(); });
     const std::string_view bytes = bytes_of(array);
-    header[name] = {{"dtype", type->name},
+    header[name] = {{"dtype", type_name(array.dtype())},
                     {"shape", std::vector<int64_t>(array.shape().begin(), array.shape().end())},
                     {"data_offsets", {place, place + bytes.size()}}};
     place += bytes.size();
