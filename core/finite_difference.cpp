@@ -8,6 +8,9 @@
 namespace attograd {
 namespace {
 
+/// Values are good to some roundings.
+constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
+
 using Triple = std::array<double, 3>;  // at the distances h, 2h, 3h
 
 std::vector<double> concatenate(const Tensors& y) {
@@ -34,8 +37,7 @@ NumericDerivative estimate(const Triple& up, const Triple& down, double magnitud
   // Where f is smooth the sixth difference is next to nothing; noise of size e makes it 30 e, and
   // order6 wrong by e / h.
   const double noise = std::abs(15 * bend[0] - 6 * bend[1] + bend[2]) / (30 * h);
-  // The weights of order6 add up to less than 2, and values are good to some roundings.
-  const double rounding = 8 * std::numeric_limits<double>::epsilon() * magnitude / h;
+  const double rounding = kRounding * magnitude / h;  // the weights of order6 add up to less than 2
   const double error = std::abs(order6 - order4) + noise + rounding;
   // Where f is smooth the bend grows with the square of the distance; at a kink, with the distance.
   const bool kink = std::abs(bend[0]) > (50 * rounding + 1e-6 * std::abs(order6)) * h &&
@@ -88,9 +90,10 @@ NumericDerivative FiniteDifference::along(size_t input, const Shape& index, doub
   *element = x;
 
   // Outputs are subtracted one by one before they are summed: those that do not depend on the
-  // element (or are -inf) then add neither to the value nor to the rounding.
+  // element (or are -inf) then add neither to the value nor to the rounding of the difference.
   Triple up{}, down{};
   double magnitude = 0;
+  double resting = 0;
   for (size_t j = 0; j < v_.size(); ++j) {
     bool moves = false;
     double largest = 0;
@@ -98,14 +101,21 @@ NumericDerivative FiniteDifference::along(size_t input, const Shape& index, doub
       moves |= above[k][j] != center_[j] || below[k][j] != center_[j];
       largest = std::max({largest, std::abs(above[k][j]), std::abs(below[k][j])});
     }
-    if (!moves) continue;
+    if (!moves) {
+      if (std::isfinite(center_[j])) resting += std::abs(v_[j] * center_[j]);
+      continue;
+    }
     magnitude += std::abs(v_[j]) * largest;
     for (size_t k = 0; k < 3; ++k) {
       up[k] += v_[j] * (above[k][j] - center_[j]);
       down[k] += v_[j] * (center_[j] - below[k][j]);
     }
   }
-  return estimate(up, down, magnitude, h);
+  NumericDerivative derivative = estimate(up, down, magnitude, h);
+  // Nothing moves. Rules whose terms cancel (the bias of all keys moves no softmax) may still leave
+  // their rounding.
+  if (magnitude == 0) derivative.error = derivative.floor = kRounding * resting;
+  return derivative;
 }
 
 }  // namespace attograd

@@ -180,6 +180,17 @@ TEST_CASE("outputs that stay infinite do not disturb the others") {
   CHECK(gradcheck(f, {leaf({2})}).ok());
 }
 
+TEST_CASE("terms that cancel may leave their rounding where no output moves") {
+  const auto constant = [](double left_over) {
+    return [=](const Tensors& x) {
+      return unary(
+          x[0], [](auto v) { return v * 0 + 1; }, [=](const Tensor& g) { return g * left_over; });
+    };
+  };
+  CHECK(gradcheck(constant(2e-16), {leaf({5})}).ok());
+  CHECK_FALSE(gradcheck(constant(1e-13), {leaf({5})}).ok());
+}
+
 TEST_CASE("a step that leaves the domain is made smaller") {
   const auto f = [](const Tensors& x) { return log(x[0]); };
   CHECK(gradcheck(f, {point({1e-3, 1e-4, 1})}).ok());

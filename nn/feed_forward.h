@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+
+#include <attograd/nn/activation.h>
+#include <attograd/nn/linear.h>
+
+namespace attograd::nn {
+
+struct FeedForwardOptions {
+  int64_t width = 0;
+  int64_t hidden = 0;  // 0: 4 width
+  Activation activation = Activation::gelu;
+  bool gated = false;  // multiplies by the activation of a third map: with silu, SwiGLU
+  bool bias = true;
+};
+
+/// The position-wise network of a transformer (Vaswani et al. 2017, equation 2):
+///   y = down(f(up(x)));   gated: y = down(f(gate(x)) up(x)) (Shazeer 2020, equation 6)
+/// x [..., width] -> y [..., width]
+struct FeedForward {
+  FeedForwardOptions options;  // with the default filled in
+  Linear up;                   // [hidden, width]
+  std::optional<Linear> gate;  // [hidden, width]
+  Linear down;                 // [width, hidden]
+
+  /// Throws    ValueError unless width > 0 and hidden >= 0
+  FeedForward(const FeedForwardOptions& o, Rng& rng)
+      : options(completed(o)),
+        up(o.width, options.hidden, rng, {.bias = o.bias}),
+        down(options.hidden, o.width, rng, {.bias = o.bias}) {
+    if (o.gated) gate.emplace(o.width, options.hidden, rng, LinearOptions{.bias = o.bias});
+  }
+
+  Tensor operator()(const Tensor& x) const {
+    const Tensor h = up(x);  // [..., hidden]
+    const Activation f = options.activation;
+    return down(gate ? activate((*gate)(x), f) * h : activate(h, f));
+  }
+
+  void visit(auto&& v) {
+    v("up", up);
+    v("gate", gate);
+    v("down", down);
+  }
+
+ private:
+  static FeedForwardOptions completed(FeedForwardOptions o) {
+    if (o.hidden == 0) o.hidden = 4 * o.width;
+    return o;
+  }
+};
+
+}  // namespace attograd::nn

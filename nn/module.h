@@ -1,0 +1,147 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <attograd/core/named_tensors.h>
+
+namespace attograd::nn {
+
+// A module is a plain struct. Its parameters are members; `visit` lists each once, under its name:
+//
+//   struct Affine {
+//     Tensor weight;
+//     Tensor bias;
+//     Tensor operator()(const Tensor& x) const { return linear(x, weight, bias); }
+//     void visit(auto&& v) {
+//       v("weight", weight);
+//       v("bias", bias);
+//     }
+//   };
+//
+// A member is a Tensor (skipped while undefined), a module, or a std::vector or std::optional of
+// those. Names are joined by dots: "blocks.0.attention.query.weight".
+//
+// A Tensor is a handle, and so is a module made of Tensors: a copy shares its parameters with the
+// original. clone(module) has its own.
+
+/// What a module's visit is tried with.
+struct AnyVisitor {
+  template <class Member>
+  void operator()(std::string_view, Member&) const {}
+};
+
+template <class M>
+concept Module = requires(M& module) {
+  module.visit(AnyVisitor());
+};
+
+/// Calls f(name, tensor) for every Tensor in a module or a member of one, in the order of visit.
+template <class T, class F>
+void for_each_tensor(const std::string& name, T& member, const F& f) {
+  if constexpr (std::is_same_v<T, Tensor>) {
+    if (member.defined()) f(name, member);
+  } else if constexpr (Module<T>) {
+    const std::string prefix = name.empty() ? name : name + ".";
+    member.visit([&](std::string_view own, auto& inner) {
+      for_each_tensor(prefix + std::string(own), inner, f);
+    });
+  } else if constexpr (requires { member.has_value(); }) {
+    if (member) for_each_tensor(name, *member, f);
+  } else {
+    static_assert(
+        requires { member.size(), member[0]; },
+        "what visit lists is a Tensor, a module, or a std::vector or std::optional of those");
+    for (size_t i = 0; i < member.size(); ++i)
+      for_each_tensor(name + "." + std::to_string(i), member[i], f);
+  }
+}
+
+/// The parameters by name, as saved to files; tied ones once, under their first name. They are
+/// handles: writing to them writes to the module.
+template <Module M>
+NamedTensors named_parameters(const M& module) {
+  NamedTensors list;
+  M handles = module;  // visit is not const, so that one visit serves reading and replacing
+  for_each_tensor("", handles, [&](const std::string& name, const Tensor& tensor) {
+    list.emplace_back(name, tensor);
+  });
+  return distinct(list);
+}
+
+/// The parameters, tied ones once.
+template <Module M>
+Tensors parameters(const M& module) {
+  Tensors list;
+  for (const auto& [name, tensor] : named_parameters(module)) list.push_back(tensor);
+  return list;
+}
+
+/// The number of elements of all parameters, tied ones once.
+template <Module M>
+int64_t count_parameters(const M& module) {
+  int64_t count = 0;
+  for (const Tensor& w : parameters(module)) count += w.numel();
+  return count;
+}
+
+/// Makes all gradients absent.
+template <Module M>
+void clear_gradients(const M& module) {
+  for (Tensor w : parameters(module)) w.clear_grad();
+}
+
+/// Writes the numbers of `tensors` into the parameters of the same names.
+/// Throws    FormatError listing all that is missing, unexpected or of another shape; the module is
+///           unchanged then
+template <Module M>
+LoadReport load_state(const M& module, const NamedTensors& tensors,
+                      const LoadOptions& options = {}) {
+  return load(named_parameters(module), tensors, options);
+}
+
+/// A module of the same structure whose parameters are f(parameter); ties stay ties.
+template <Module M, class F>
+M map_parameters(const M& module, const F& f) {
+  M mapped = module;
+  std::map<const Array*, Tensor> replaced;
+  for_each_tensor("", mapped, [&](const std::string&, Tensor& tensor) {
+    Tensor& replacement = replaced[&tensor.array()];
+    if (!replacement.defined()) replacement = f(tensor);
+    tensor = replacement;
+  });
+  return mapped;
+}
+
+/// The same module over other parameters, in the order of parameters(module): what gradient
+/// checking and derivatives with respect to parameters need.
+template <Module M>
+M with_parameters(const M& module, const Tensors& tensors) {
+  const size_t count = parameters(module).size();
+  check<ShapeError>(tensors.size() == count, "with_parameters: the module has ", count,
+                    " parameters, got ", tensors.size());
+  auto next = tensors.begin();
+  return map_parameters(module, [&](const Tensor&) { return *next++; });
+}
+
+/// A copy with parameters of its own, as f32 or f64. Gradients are not copied.
+template <Module M>
+M to(const M& module, DType dtype) {
+  return map_parameters(module, [dtype](const Tensor& w) {
+    Tensor copy(w.array().cast(is_floating(w.dtype()) ? dtype : w.dtype()));
+    return copy.set_requires_grad(w.requires_grad());
+  });
+}
+
+/// A copy with parameters of its own. Gradients are not copied.
+template <Module M>
+M clone(const M& module) {
+  return map_parameters(module, [](const Tensor& w) {
+    Tensor copy(w.array().copy());
+    return copy.set_requires_grad(w.requires_grad());
+  });
+}
+
+}  // namespace attograd::nn

@@ -1,0 +1,96 @@
+#include <limits>
+
+#include <doctest/doctest.h>
+#include <tests/nn/naive.h>
+
+#include <attograd/core/create.h>
+#include <attograd/nn/embedding.h>
+#include <attograd/nn/module.h>
+
+namespace attograd::nn {
+namespace {
+
+constexpr double kTolerance = 1e-14;  // f64: some tens of roundings
+
+/// In f64, with every parameter off its start.
+template <Module M>
+M exact(const M& module) {
+  Rng rng(5);
+  const M moved = to(module, DType::f64);
+  for (Tensor w : parameters(moved)) w.assign(w + 0.5 * randn(w.shape(), rng, DType::f64));
+  return moved;
+}
+
+Tensor random(const Shape& shape) {
+  Rng rng(1);
+  return randn(shape, rng, DType::f64);
+}
+
+template <Module M>
+void check_twin(const M& module, naive::Numbers (*twin)(const naive::Numbers&, const M&)) {
+  const Tensor x = random({2, 3, 4});
+  CHECK(naive::distance(module(x), twin(op_cases::numbers(x), module)) <= kTolerance);
+}
+
+TEST_CASE("a linear map equals its loops") {
+  Rng rng(5);
+  check_twin(exact(Linear(4, 5, rng)), naive::linear);
+  check_twin(exact(Linear(4, 5, rng, {.bias = false})), naive::linear);
+}
+
+TEST_CASE("layer norm equals its loops") {
+  check_twin(exact(LayerNorm(4)), naive::layer_norm);
+  check_twin(exact(LayerNorm(4, {.eps = 0.5, .bias = false})), naive::layer_norm);
+}
+
+TEST_CASE("the feed forward network equals its loops") {
+  Rng rng(5);
+  for (const Activation f :
+       {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu})
+    for (const bool gated : {false, true}) {
+      const FeedForwardOptions options{.width = 4, .hidden = 6, .activation = f, .gated = gated};
+      check_twin(exact(FeedForward(options, rng)), naive::feed_forward);
+    }
+}
+
+TEST_CASE("an embedding is the rows of its ids") {
+  Rng rng(5);
+  const Embedding module(3, 2, rng);
+  const std::vector<float> rows = module.weight.to_vector<float>();
+  const std::vector<float> y =
+      module(from_values({1, 3}, std::vector<int64_t>{2, 0, 2})).to_vector<float>();
+  CHECK(y == std::vector<float>{rows[4], rows[5], rows[0], rows[1], rows[4], rows[5]});
+  CHECK_THROWS_AS(module(from_values({1}, std::vector<int64_t>{3})), IndexError);
+}
+
+TEST_CASE("layers begin as in PyTorch") {
+  Rng rng(5);
+  const Linear map(16, 1000, rng);
+  double largest = 0;
+  for (const Tensor& w : parameters(map))
+    for (const float v : w.to_vector<float>()) largest = std::max(largest, std::abs(double(v)));
+  CHECK(largest <= 0.25);  // 1 / sqrt(16)
+  CHECK(largest > 0.249);
+  CHECK(LayerNorm(2).weight.to_vector<float>() == std::vector<float>{1, 1});
+  CHECK(LayerNorm(2).bias.to_vector<float>() == std::vector<float>{0, 0});
+  double squares = 0;
+  for (const float v : Embedding(100, 100, rng).weight.to_vector<float>()) squares += v * v;
+  CHECK(squares / 1e4 == doctest::Approx(1).epsilon(0.1));
+}
+
+TEST_CASE("sizes and options outside their domain are refused") {
+  Rng rng(5);
+  CHECK_THROWS_WITH_AS(Linear(0, 3, rng), "Linear: widths must be > 0, got in = 0 and out = 3",
+                       ValueError);
+  CHECK_THROWS_WITH_AS(Embedding(3, -1, rng),
+                       "Embedding: sizes must be > 0, got count = 3 and width = -1", ValueError);
+  CHECK_THROWS_WITH_AS(LayerNorm(0), "LayerNorm: the width must be > 0, got 0", ValueError);
+  CHECK_THROWS_WITH_AS(LayerNorm(2, {.eps = 0}), "LayerNorm: eps must be > 0, got 0", ValueError);
+  CHECK_THROWS_AS(FeedForward({.width = 0}, rng), ValueError);
+  CHECK_THROWS_AS(FeedForward({.width = 2, .hidden = -1}, rng), ValueError);
+  for (const double p : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()})
+    CHECK_THROWS_WITH_AS(Dropout{p}, doctest::Contains("must be in [0, 1]"), ValueError);
+}
+
+}  // namespace
+}  // namespace attograd::nn

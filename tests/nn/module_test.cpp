@@ -1,0 +1,160 @@
+#include <optional>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <attograd/core/autograd.h>
+#include <attograd/core/create.h>
+#include <attograd/core/ops.h>
+#include <attograd/nn/module.h>
+
+namespace attograd::nn {
+namespace {
+
+Tensor parameter(const Shape& shape, double value) {
+  Tensor w = full(shape, value);
+  return w.set_requires_grad();
+}
+
+struct Leaf {
+  Tensor weight = parameter({2, 3}, 1);
+  Tensor bias = {};
+
+  void visit(auto&& v) {
+    v("weight", weight);
+    v("bias", bias);
+  }
+};
+
+struct Tree {
+  Tensor scale = parameter({}, 2);
+  Leaf leaf = {};
+  std::vector<Leaf> leaves = std::vector<Leaf>(2);
+  std::optional<Leaf> absent = {};
+  std::optional<std::vector<Leaf>> present = std::vector<Leaf>(1);
+  std::vector<Tensor> tensors = {parameter({1}, 3), parameter({1}, 4)};
+  Tensor tied = leaf.weight;
+  int not_listed = 0;
+
+  void visit(auto&& v) {
+    v("scale", scale);
+    v("leaf", leaf);
+    v("leaves", leaves);
+    v("absent", absent);
+    v("present", present);
+    v("tensors", tensors);
+    v("tied", tied);
+  }
+};
+
+std::vector<std::string> names_of(const NamedTensors& tensors) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : tensors) names.push_back(name);
+  return names;
+}
+
+NamedTensors copies_of(const NamedTensors& tensors) {
+  NamedTensors copies;
+  for (const auto& [name, tensor] : tensors)
+    copies.emplace_back(name, Tensor(tensor.array().copy()));
+  return copies;
+}
+
+static_assert(Module<Tree>);
+static_assert(!Module<Tensor>);
+static_assert(!Module<int>);
+
+TEST_CASE("names follow the members and tied or undefined tensors are not repeated") {
+  const Tree tree;
+  CHECK(names_of(named_parameters(tree)) ==
+        std::vector<std::string>{"scale", "leaf.weight", "leaves.0.weight", "leaves.1.weight",
+                                 "present.0.weight", "tensors.0", "tensors.1"});
+  CHECK(parameters(tree).size() == 7);
+  CHECK(count_parameters(tree) == 1 + 4 * 6 + 2);
+}
+
+TEST_CASE("a replaced member is seen at once") {
+  Tree tree;
+  tree.leaf.bias = parameter({3}, 7);
+  CHECK(named_parameters(tree)[2].first == "leaf.bias");
+  CHECK(named_parameters(tree)[2].second.to_vector<float>()[0] == 7);
+}
+
+TEST_CASE("a copied module shares its parameters and a cloned one does not") {
+  Tree tree;
+  const Tree copy = tree;
+  const Tree cloned = clone(tree);
+  tree.scale.assign(tensor(5));
+  CHECK(copy.scale.item() == 5);
+  CHECK(cloned.scale.item() == 2);
+  CHECK(cloned.scale.requires_grad());
+  CHECK(count_parameters(cloned) == count_parameters(tree));  // the tie is kept
+  tree.scale.set_requires_grad(false);
+  CHECK_FALSE(clone(tree).scale.requires_grad());
+}
+
+TEST_CASE("a converted module has new parameters of the dtype and keeps ids") {
+  Tree tree;
+  tree.leaf.bias = arange(0, 3);
+  const Tree exact = to(tree, DType::f64);
+  for (const auto& [name, tensor] : named_parameters(exact))
+    CHECK(tensor.dtype() == (name == "leaf.bias" ? DType::i64 : DType::f64));
+  CHECK(exact.scale.requires_grad());
+  CHECK(tree.scale.dtype() == DType::f32);
+  CHECK(count_parameters(exact) == count_parameters(tree));
+}
+
+TEST_CASE("gradients of all parameters become absent") {
+  Tree tree;
+  backward(sum(tree.scale * tree.tied));
+  CHECK(tree.leaf.weight.grad().defined());
+  clear_gradients(tree);
+  for (const Tensor& w : parameters(tree)) CHECK_FALSE(w.grad().defined());
+}
+
+TEST_CASE("a state is loaded into the module and its ties") {
+  const Tree source;
+  NamedTensors file = copies_of(named_parameters(source));
+  file[1].second.assign(full({}, 9));
+  const Tree tree;
+  load_state(tree, file);
+  CHECK(tree.leaf.weight.to_vector<float>() == std::vector<float>(6, 9));
+  CHECK(tree.tied.to_vector<float>() == std::vector<float>(6, 9));
+}
+
+TEST_CASE("a state that does not fit is refused whole") {
+  const Tree tree;
+  NamedTensors file = copies_of(named_parameters(tree));
+  file[0] = {"other", tensor(1)};
+  file[1].second = ones({3, 2});
+  file[2].second.assign(full({}, 9));
+  CHECK_THROWS_WITH_AS(load_state(tree, file),
+                       "load: every tensor must have one of its name, shape and type, got\n"
+                       "  of another shape or type: leaf.weight (f32[3, 2] for f32[2, 3])\n"
+                       "  missing: scale\n"
+                       "  unexpected: other",
+                       FormatError);
+  CHECK(tree.leaves[0].weight.to_vector<float>() == std::vector<float>(6, 1));
+  file[1].second = ones({2, 3});
+  const LoadReport report = load_state(tree, file, {.strict = false});
+  CHECK(report.missing == std::vector<std::string>{"scale"});
+  CHECK(report.unexpected == std::vector<std::string>{"other"});
+  CHECK(tree.leaves[0].weight.to_vector<float>() == std::vector<float>(6, 9));
+}
+
+TEST_CASE("a module computes with other parameters in its place") {
+  const Tree tree;
+  Tensors others;
+  for (const Tensor& w : parameters(tree)) others.push_back(w + 1);
+  const Tree moved = with_parameters(tree, others);
+  CHECK(moved.scale.item() == 3);
+  CHECK(moved.tied.to_vector<float>()[0] == 2);
+  CHECK(&moved.tied.array() == &moved.leaf.weight.array());
+  CHECK(tree.scale.item() == 2);
+  others.pop_back();
+  CHECK_THROWS_WITH_AS(with_parameters(tree, others),
+                       "with_parameters: the module has 7 parameters, got 6", ShapeError);
+}
+
+}  // namespace
+}  // namespace attograd::nn
