@@ -85,6 +85,13 @@ Corpus Corpus::from_text(const std::string& name, const std::u32string& text, in
           {split, ids.end()}};
 }
 
+Corpus Corpus::with_vocabulary(const Vocabulary& other) const {
+  const auto translated = [&](const std::vector<int64_t>& ids) {
+    return other.encode(decode_utf8(vocabulary.decode(ids), name), name);
+  };
+  return {name, fingerprint, other, translated(training), translated(validation)};
+}
+
 Corpus Corpus::load(const std::string& path, int64_t context) {
   if (!path.empty()) return from_text(path, read_text(path), context);
   if (const std::string bible = king_james_bible(); !bible.empty())

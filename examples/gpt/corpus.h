@@ -22,6 +22,9 @@ struct Corpus {
   /// for windows of `context` characters in both parts.
   static Corpus load(const std::string& path, int64_t context);
   static Corpus from_text(const std::string& name, const std::u32string& text, int64_t context);
+
+  /// The same text in the ids of another vocabulary. Throws ValueError if that lacks a character.
+  Corpus with_vocabulary(const Vocabulary& other) const;
 };
 
 /// Nats per character of guessing without context: ln V.

@@ -1,0 +1,138 @@
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+
+#include "examples/gpt/commands.h"
+#include "examples/gpt/evaluate.h"
+#include "examples/gpt/progress.h"
+#include "examples/gpt/run_folder.h"
+#include "examples/gpt/training.h"
+#include <attograd/core/kernels/parallel.h>
+#include <nlohmann/json.hpp>
+
+namespace gpt {
+
+using namespace attograd;
+
+namespace {
+
+volatile std::sig_atomic_t stop_requested = 0;
+
+/// The first Ctrl-C asks the loop to save and stop; a second one ends the program as usual.
+void request_stop(int signal) {
+  stop_requested = 1;
+  std::signal(signal, SIG_DFL);
+}
+
+/// The configuration of a resumed run: the checkpoint's, but for what the user gave now.
+Config merged(const Config& before, const TrainOptions& options) {
+  Config config = before;
+  Config now = options.config;
+  config.visit([&](const std::string& name, auto& value, Fixed fixed, const char*) {
+    if (!options.given.contains(name)) return;
+    now.visit([&](const std::string& other, auto& wanted, Fixed, const char*) {
+      if constexpr (std::is_same_v<decltype(value), decltype(wanted)>) {
+        if (other != name) return;
+        check<ValueError>(fixed == Fixed::no || value == wanted, "--", name,
+                          ": the checkpoint was made with ", value, ", got ", wanted,
+                          "; leave it out to go on, or start anew without --resume");
+        value = wanted;
+      }
+    });
+  });
+  config.validate();
+  return config;
+}
+
+/// A new training, or the one to be resumed.
+Training begin(const TrainOptions& options, const RunFolder& folder, const Corpus& corpus,
+               const Config& config) {
+  if (!options.resume) return Training(config, corpus.vocabulary, corpus.fingerprint);
+  Training training = Training::load(folder.checkpoint());
+  check<ValueError>(training.text_fingerprint == corpus.fingerprint, "--text: ", corpus.name,
+                    " is not the text that the checkpoint was trained on; name that one, or start "
+                    "anew without --resume");
+  training.configure(config);
+  return training;
+}
+
+void print_start(const Training& training, const Corpus& corpus) {
+  std::cout << "text        " << corpus.name << ": "
+            << corpus.training.size() + corpus.validation.size() << " characters, "
+            << corpus.vocabulary.size() << " distinct\n"
+            << "model       " << training.config.layers << " layers, " << training.config.heads
+            << " heads, width " << training.config.width << ", context " << training.config.context
+            << ": " << nn::count_parameters(training.model) << " weights\n"
+            << std::flush;
+}
+
+std::string json_line(int64_t step, const char* what, double value) {
+  return nlohmann::ordered_json{{"step", step}, {what, value}}.dump();
+}
+
+/// Runs steps until the last, --stop-at or Ctrl-C; whether it reached the last.
+bool run_steps(Training& training, const TrainOptions& options, const Corpus& corpus,
+               const RunFolder& folder, Log& log) {
+  const Config& config = training.config;
+  Progress progress(training.step, config.steps, config.batch * config.context);
+  const int64_t end = options.stop_at > 0 ? std::min(options.stop_at, config.steps) : config.steps;
+  int64_t saved = training.step;
+  while (training.step < end && !stop_requested) {
+    try {
+      const double loss = training.update(corpus.training);
+      log.line(json_line(training.step, "loss", loss));
+      progress.update(training.step, loss);
+    } catch (const NumericError& e) {
+      progress.say("");
+      fail<NumericError>("step ", training.step + 1, ": ", e.what(), "; the checkpoint of step ",
+                         saved, " stays: go on with --resume and a smaller --lr");
+    }
+    if (training.step % options.save_interval == 0 && training.step < end) {
+      training.save(folder.checkpoint());
+      saved = training.step;
+    }
+  }
+  training.save(folder.checkpoint());
+  progress.say("");
+  std::cout << "saved       " << folder.checkpoint().string() << " (step " << training.step
+            << ")\n";
+  return training.step == config.steps;
+}
+
+}  // namespace
+
+int train(const TrainOptions& options) {
+  check<ValueError>(options.save_interval >= 1, "--save-interval: must be at least 1, got ",
+                    options.save_interval);
+  check<ValueError>(options.threads >= 0, "--threads: must be at least 0, got ", options.threads);
+  check<ValueError>(options.stop_at >= 0, "--stop-at: must be at least 0, got ", options.stop_at);
+  if (options.threads > 0) kernels::set_thread_count(options.threads);
+  options.config.validate();
+  Config config = options.config;
+  RunFolder folder;
+  if (options.resume) {
+    folder = RunFolder::find(options.out);
+    config = merged(Training::load(folder.checkpoint()).config, options);
+  }
+  const Corpus corpus = Corpus::load(config.text, config.context);
+  if (!options.resume) folder = RunFolder::create(options.out, options.overwrite);
+  Training training = begin(options, folder, corpus, config);
+  Log log(folder.log(), options.resume);
+  if (!options.resume) log.line(config.to_json());
+  print_start(training, corpus);
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+  if (!run_steps(training, options, corpus, folder, log)) {
+    std::cout << "stopped     go on with: gpt train --resume --out " << folder.path.string()
+              << '\n';
+    constexpr int kInterrupted = 130;  // as a shell reports it
+    return stop_requested ? kInterrupted : 0;
+  }
+  const Loss loss = loss_of_all(training.model, corpus.validation);
+  log.line(json_line(training.step, "validation_loss", loss.mean));
+  print_losses(corpus, loss);
+  return 0;
+}
+
+}  // namespace gpt
