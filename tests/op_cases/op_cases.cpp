@@ -126,6 +126,7 @@ const Table& table() {
     add_elementwise(t);
     add_functions(t);
     add_compare(t);
+    add_elementwise_errors(t);
     add_reduce(t);
     add_shapes(t);
     add_parts(t);

@@ -109,6 +109,7 @@ const Table& table();
 void add_elementwise(Table& table);  // arithmetic
 void add_functions(Table& table);
 void add_compare(Table& table);
+void add_elementwise_errors(Table& table);
 void add_reduce(Table& table);
 void add_shapes(Table& table);
 void add_parts(Table& table);
