@@ -45,20 +45,23 @@ TEST_CASE("a file of another model is refused and the model is as it was") {
   CHECK(logits(gpt) == before);
 }
 
+struct Part {
+  Embedding token_embedding;
+  Tensor extra;
+
+  void visit(auto&& v) {
+    v("token_embedding", token_embedding);
+    v("extra", extra);
+  }
+};
+
 TEST_CASE("parameters of a file that the module lacks may be passed over") {
   const TemporaryFolder folder;
   const Gpt saved = model(1);
   save(saved, folder / "model.safetensors");
   Rng rng(3);
   const Embedding embedding(5, 4, rng);
-  struct Part {
-    Embedding token_embedding;
-    Tensor extra;
-    void visit(auto&& v) {
-      v("token_embedding", token_embedding);
-      v("extra", extra);
-    }
-  } part{embedding, tensor({1, 2})};
+  const Part part{embedding, tensor({1, 2})};
   const LoadReport report = load(part, folder / "model.safetensors", {.strict = false});
   CHECK(report.missing == std::vector<std::string>{"extra"});
   CHECK(report.unexpected.size() == named_parameters(saved).size() - 1);

@@ -147,13 +147,14 @@ double deviation(const Tensor& w) {
 TEST_CASE("weights begin small and those that end a branch smaller with depth") {
   Rng rng(5);
   const Gpt model({.vocabulary = 65, .layers = 3, .bias = true, .tied = false}, rng);
-  for (const auto& [name, w] : named_parameters(model)) {
+  for (const auto& named : named_parameters(model)) {
+    const std::string& name = named.first;
     CAPTURE(name);
     const bool is_bias = name.ends_with(".bias");
     const bool is_norm = name.find("norm.") != std::string::npos;
     const bool ends = name.ends_with("output.weight") || name.ends_with("down.weight");
     const double right = is_bias ? 0 : is_norm ? 1 : ends ? 0.02 / std::sqrt(6.0) : 0.02;
-    CHECK(deviation(w) == doctest::Approx(right).epsilon(0.05));
+    CHECK(deviation(named.second) == doctest::Approx(right).epsilon(0.05));
   }
 }
 

@@ -65,13 +65,15 @@ TEST_CASE("every parameter receives a gradient that is finite and not all zero")
     if (module.parameters().empty()) return;
     Rng rng(8);
     backward(y, randn(y.shape(), rng));
-    for (const auto& [name, w] : module.parameters()) {
+    for (const auto& named : module.parameters()) {
+      const std::string& name = named.first;
+      const Tensor g = named.second.grad();
       CAPTURE(name);
-      REQUIRE(w.grad().defined());
+      REQUIRE(g.defined());
       double largest = 0;
-      for (const double g : numbers_of(w.grad())) {
-        CHECK(std::isfinite(g));
-        largest = std::max(largest, std::abs(g));
+      for (const double v : numbers_of(g)) {
+        CHECK(std::isfinite(v));
+        largest = std::max(largest, std::abs(v));
       }
       // The key's bias adds the same to all scores of a row: its gradient is 0 but for rounding.
       CHECK((largest > 0 || name == "key.bias"));
