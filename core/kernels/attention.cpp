@@ -28,7 +28,7 @@ struct OnlineSoftmax {
     for (int64_t j = 0; j < t.keys; ++j) {
       const T* s = scores + j * kQueries;
 #pragma omp simd
-      for (int64_t i = 0; i < t.queries; ++i) now[i] = s[i] <= now[i] ? now[i] : s[i];
+      for (int64_t i = 0; i < t.queries; ++i) now[i] = s[i] > now[i] ? s[i] : now[i];
     }
 #pragma omp simd
     for (int64_t i = 0; i < t.queries; ++i) {

@@ -274,10 +274,15 @@ TEST_CASE_TEMPLATE("what is hidden may be NaN or infinite", T, float, double) {
 
 TEST_CASE_TEMPLATE("what is seen and NaN stays NaN", T, float, double) {
   Case c{.name = "", .B = 1, .H = 1, .T = 3, .S = 3, .D = 2, .Dv = 2, .causal = true};
-  Operands in(c);
-  row(c, in.k, c.S, c.D, 0, 0, 1)[0] = kNaN;
-  const auto y = run<T>(c, in, 1).y;
-  for (size_t i = 0; i < y.size(); ++i) CHECK(std::isnan(y[i]) == (i >= 2));
+  for (const int64_t key : {0, 1, 2}) {
+    Operands in(c);
+    row(c, in.k, c.S, c.D, 0, 0, key)[0] = kNaN;
+    const auto got = run<T>(c, in, 1);
+    for (int64_t i = 0; i < c.T; ++i) {
+      CHECK(std::isnan(got.y[static_cast<size_t>(i * c.Dv)]) == (i >= key));
+      CHECK(std::isnan(got.logsumexp[static_cast<size_t>(i)]) == (i >= key));
+    }
+  }
 }
 
 TEST_CASE_TEMPLATE("scores of any size have weights", T, float, double) {

@@ -8,6 +8,9 @@
 
 #include <attograd/core/kernels/blas.h>
 
+extern "C" int openblas_get_num_threads();
+extern "C" int openblas_get_parallel();  // 1 for the flavour with threads of its own, 2 for OpenMP
+
 namespace attograd::kernels {
 namespace {
 
@@ -167,6 +170,8 @@ TEST_CASE("with one thread a product starts no other") {
   std::ptrdiff_t inside = 0;
   std::thread([&] { inside = multiply(); }).join();
   CHECK(inside == before + 1);
+  // The former has started its threads already and is to use none of them.
+  if (openblas_get_parallel() == 1) CHECK(openblas_get_num_threads() == 1);
 }
 
 }  // namespace
