@@ -188,6 +188,13 @@ struct Backward {
   }
 };
 
+/// How many units of `queries` rows are worth a thread of their own. A thread must not be woken for
+/// a few numbers: that takes longer than the work.
+int64_t grain_of(const AttentionSpec& spec, int64_t queries) {
+  constexpr int64_t kProducts = 8;  // multiplications done in the time of an ordinary element
+  return row_grain(queries * spec.keys * (spec.width + spec.value_width) / kProducts);
+}
+
 bool hides_something(const AttentionSpec& spec) { return spec.causal || spec.keep != nullptr; }
 
 }  // namespace
@@ -201,7 +208,8 @@ void attention(const AttentionSpec& spec, const T* q, HeadStrides q_strides, con
                HeadStrides k_strides, const T* v, HeadStrides v_strides, T* y,
                HeadStrides y_strides, T* logsumexp) {
   const int64_t size = query_block(spec), blocks = (spec.queries + size - 1) / size;
-  parallel_for(spec.batch * spec.heads * blocks, 1, [&](int64_t begin, int64_t end) {
+  const int64_t units = spec.batch * spec.heads * blocks;
+  parallel_for(units, grain_of(spec, size), [&](int64_t begin, int64_t end) {
     for (int64_t unit = begin; unit < end; ++unit) {
       // Under a causal mask late blocks cost more: taking the first, the last, the second ... keeps
       // parts even.
@@ -229,7 +237,8 @@ void attention_vjp(const AttentionSpec& spec, const T* g, HeadStrides g_strides,
                    HeadStrides v_strides, const T* y, HeadStrides y_strides, const T* logsumexp,
                    T* dq, HeadStrides dq_strides, T* dk, HeadStrides dk_strides, T* dv,
                    HeadStrides dv_strides) {
-  parallel_for(spec.batch * spec.heads, 1, [&](int64_t begin, int64_t end) {
+  const int64_t grain = grain_of(spec, spec.queries);
+  parallel_for(spec.batch * spec.heads, grain, [&](int64_t begin, int64_t end) {
     for (int64_t number = begin; number < end; ++number) {
       const Head head(spec, number);
       const Backward<T> backward{spec,

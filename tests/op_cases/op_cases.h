@@ -63,10 +63,10 @@ Naive each(double (*f)(double));
 Naive each(double (*f)(double, double));
 Naive each(double (*f)(double, double, double));
 
-/// A row: one use of an operation, from which the tests are generated (see op_cases_test.cpp):
-/// value in f64 against the naive twin and against f32; gradients of order 1 and 2; all of it for
-/// other layouts of the inputs; zero-size inputs, the same tensor twice, 1 and 2 threads. An
-/// operation may have as many rows as it has interesting shapes and options.
+/// A row: one use of an operation, from which the tests are generated (value_test, gradient_test,
+/// layout_test): value in f64 against the naive twin and against f32; gradients of order 1 and 2;
+/// all of it for other layouts of the inputs; zero-size inputs, the same tensor twice, 1 and 2
+/// threads. An operation may have as many rows as it has interesting shapes and options.
 struct OpCase {
   std::string op;          // as in core/op_list.h
   std::string label = {};  // tells the rows of an operation apart: "over rows", "causal", ...
