@@ -18,8 +18,8 @@ struct Corpus {
 
   /// From a file; without a path the King James Bible where Debian's `bible` program is installed,
   /// otherwise the project's own sources.
-  /// Throws FileError or FormatError as read_text does; ValueError for a text of one distinct character, or too short
-  /// for windows of `context` characters in both parts.
+  /// Throws FileError or FormatError as read_text does; ValueError for a text of one distinct
+  ///         character, or too short for windows of `context` characters in both parts.
   static Corpus load(const std::string& path, int64_t context);
   static Corpus from_text(const std::string& name, const std::u32string& text, int64_t context);
 
