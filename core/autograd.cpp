@@ -66,15 +66,28 @@ Tensors differentiate_reference(const Node& node, const Tensor& g, const Tensors
   return gradients;
 }
 
+/// A gradient that is asked for must not get lost.
+void check_given(const Node& node, size_t input, bool given) {
+  check<GraphError>(given, "backward of ", std::string_view(node.name), ": input ", input,
+                    " requires a gradient, but its rule gives none; declare the input "
+                    "not_differentiable if that is meant");
+}
+
 Tensors run_kernel(const Node& node, const Tensor& g, const Tensors& x,
                    const std::vector<bool>& wants) {
   Arrays inputs;
   for (const Tensor& input : x) inputs.push_back(input.array());
   const Arrays found = node.fused->vjp_kernel(
       {g.array(), inputs, node.y.unpack(node.name).array(), node.fused->saved, wants});
+  check<GraphError>(found.size() == x.size(), "backward of ", std::string_view(node.name),
+                    ": the kernel must give one Array per input, got ", found.size(), " for ",
+                    x.size());
   Tensors gradients(x.size());
-  for (size_t i = 0; i < found.size(); ++i)
-    if (wants[i] && found[i].defined()) gradients[i] = Tensor(found[i]);
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!wants[i]) continue;
+    check_given(node, i, found[i].defined());
+    gradients[i] = Tensor(found[i]);
+  }
   return gradients;
 }
 
@@ -86,8 +99,8 @@ Tensors apply_rules(const NodePtr& node, const Tensor& g, const Tensors& x,
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (!wants[i]) continue;
     gradients[i] = node->vjp[i](g, x, y);
-    if (node->broadcasts && gradients[i].defined())
-      gradients[i] = sum_to(gradients[i], node->inputs[i]->shape);
+    check_given(*node, i, gradients[i].defined());
+    if (node->broadcasts) gradients[i] = sum_to(gradients[i], node->inputs[i]->shape);
   }
   return gradients;
 }
@@ -139,7 +152,7 @@ void propagate(Frontier frontier, bool free_graph, Visit visit, Wants wants) {
     std::vector<bool> wanted;
     for (const NodePtr& input : node->inputs) wanted.push_back(input && wants(*input));
     const bool any = std::find(wanted.begin(), wanted.end(), true) != wanted.end();
-    if (!any && !node->freed) continue;
+    if (!any && !node->freed) continue;  // a freed node has lost its inputs; pull_back says so
     Tensors gradients = pull_back(node, g, wanted);
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i].defined()) continue;
@@ -154,8 +167,7 @@ void propagate(Frontier frontier, bool free_graph, Visit visit, Wants wants) {
 void add_seed(Frontier& frontier, std::string_view op, const Tensor& y, const Tensor& seed) {
   check<GraphError>(y.requires_grad(), op, ": nothing that ", signature(y),
                     " depends on requires gradients; call set_requires_grad() on its leaves, and "
-                    "look for detach and "
-                    "NoGrad on the way");
+                    "look for detach, NoGrad, comparisons, argmax and cast to i64 on the way");
   check<GraphError>(seed.defined() || y.numel() == 1, op,
                     ": a result with several elements needs a seed, got ", signature(y),
                     "; pass one of its shape, or reduce it with sum or mean");
@@ -172,7 +184,8 @@ std::unordered_set<const Node*> nodes_between(
     const Frontier& outputs, const std::unordered_map<const Node*, size_t>& targets) {
   uint64_t earliest = ~uint64_t{0};
   for (const auto& [target, index] : targets) earliest = std::min(earliest, target->sequence);
-  std::map<uint64_t, const Node*> reachable;  // by sequence: inputs before their uses
+  // By sequence, inputs before their uses; what was recorded before all targets leads to none.
+  std::map<uint64_t, const Node*> reachable;
   std::vector<const Node*> stack;
   for (const auto& [sequence, pending] : outputs) stack.push_back(pending.node.get());
   while (!stack.empty()) {
@@ -187,6 +200,7 @@ std::unordered_set<const Node*> nodes_between(
     const bool leads =
         std::any_of(node->inputs.begin(), node->inputs.end(),
                     [&](const NodePtr& input) { return between.contains(input.get()); });
+    // What lay behind a freed node is gone: it must be visited, to say so.
     if (leads || node->freed || targets.contains(node)) between.insert(node);
   }
   return between;

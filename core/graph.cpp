@@ -57,15 +57,18 @@ Node::~Node() {
 
 namespace {
 
-/// The node of a new result, or null if no gradient can flow through it.
-NodePtr join(OpName name, const Tensors& inputs, const Array& value) {
-  const bool differentiable =
-      recording() && is_floating(value.dtype()) &&
-      std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return x.requires_grad(); });
-  if (!differentiable) return nullptr;
+/// The node of a new result, or null if no gradient can flow through it. `passes` says whether an
+/// input has a derivative.
+template <class Passes>
+NodePtr join(OpName name, const Tensors& inputs, const Array& value, Passes passes) {
+  if (!recording() || !is_floating(value.dtype())) return nullptr;
+  std::vector<NodePtr> nodes;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    nodes.push_back(passes(i) ? inputs[i].node() : nullptr);
+  if (std::none_of(nodes.begin(), nodes.end(), [](const NodePtr& node) { return node; }))
+    return nullptr;
   auto node = std::make_shared<Node>(name, value);
-  node->inputs.reserve(inputs.size());
-  for (const Tensor& x : inputs) node->inputs.push_back(x.node());
+  node->inputs = std::move(nodes);
   return node;
 }
 
@@ -75,7 +78,8 @@ Tensor record(Primitive op) {
   check<GraphError>(op.vjp.size() == op.inputs.size(), std::string_view(op.name),
                     ": needs a rule for each of ", op.inputs.size(), " inputs, got ", op.vjp.size(),
                     "; use not_differentiable for indices and masks");
-  NodePtr node = join(op.name, op.inputs, op.value);
+  NodePtr node =
+      join(op.name, op.inputs, op.value, [&](size_t i) { return op.vjp[i].is_differentiable(); });
   if (node) {
     bool keeps_x = false;
     bool keeps_y = false;
@@ -93,7 +97,7 @@ Tensor record(Primitive op) {
 }
 
 Tensor record(Fused op) {
-  NodePtr node = join(op.name, op.inputs, op.value);
+  NodePtr node = join(op.name, op.inputs, op.value, [](size_t) { return true; });
   Array value = std::move(op.value);
   if (node) {
     node->x.assign(op.inputs.begin(), op.inputs.end());

@@ -11,6 +11,10 @@
 
 namespace attograd {
 
+/// The rule of an input that the result does not pass gradients to: indices, labels, masks.
+struct NotDifferentiable {};
+inline constexpr NotDifferentiable not_differentiable;
+
 /// One formula of a derivative: the gradient of one input, given g, the gradient of the output y.
 /// It is written in Tensor operations, so it can be differentiated again. Its parameters say what
 /// the graph has to keep:
@@ -18,8 +22,9 @@ namespace attograd {
 ///   [](const Tensor& g, const Tensor& y)                    the output
 ///   [](const Tensor& g, const Tensors& x)                   the inputs
 ///   [](const Tensor& g, const Tensors& x, const Tensor& y)  both
-/// A rule may capture numbers and shapes. Tensors it must take from x and y: a captured one would
-/// own the node that owns the rule, and neither would ever be freed; so that does not compile.
+/// A rule may capture numbers and shapes, by value: it outlives the call, so a reference would
+/// dangle. Tensors it must take from x and y: a captured one would own the node that owns the rule,
+/// and neither would ever be freed; so that does not compile.
 class Rule {
  public:
   template <class F>
@@ -40,6 +45,9 @@ class Rule {
     }
   }
 
+  Rule(NotDifferentiable) {}  // NOLINT
+
+  bool is_differentiable() const { return formula_ != nullptr; }
   bool keeps_x() const { return keeps_x_; }
   bool keeps_y() const { return keeps_y_; }
   Tensor operator()(const Tensor& g, const Tensors& x, const Tensor& y) const {
@@ -51,9 +59,6 @@ class Rule {
   bool keeps_x_ = false;
   bool keeps_y_ = false;
 };
-
-/// For inputs without a derivative: indices, labels, masks.
-inline constexpr auto not_differentiable = [](const Tensor&) { return Tensor(); };
 
 /// An operation with rules of its own, one per input.
 struct Primitive {
@@ -93,8 +98,8 @@ struct Fused {
   Array value;
   Arrays saved = {};  // by-products of the value that the kernel needs again
   Required<Tensor(const Tensors& x)> reference;
-  Required<Arrays(const KernelArguments&)>
-      vjp_kernel;  // one Array per input; undefined if unwanted
+  /// One Array per input; ignored, and may be undefined, where unwanted.
+  Required<Arrays(const KernelArguments&)> vjp_kernel;
 };
 
 /// The result of an operation as a Tensor, joined to the graph if any input requires gradients.

@@ -91,7 +91,7 @@ inline constexpr std::array kOps = std::to_array<std::string_view>({
     "embedding",
     "one_hot",
     "take",
-    // fused
+    // of networks, most of them fused
     "linear",
     "softmax",
     "log_softmax",

@@ -67,7 +67,8 @@ class Tensor {
     return value_.use_count() == 1 && array().owns_storage_alone();
   }
 
-  /// The operation that made this tensor; null for constants.
+  /// Its place in the graph: the operation that made it, or a leaf. Null if no gradient flows to it
+  /// (constants, and results of operations that were not recorded).
   const std::shared_ptr<Node>& node() const;
 
  private:

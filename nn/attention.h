@@ -15,12 +15,12 @@ struct MultiHeadAttentionOptions {
   int64_t d_v = 0;          // width of a head's values; 0: d_model / heads
   int64_t key_width = 0;    // of the keys that come in; 0: d_model
   int64_t value_width = 0;  // of the values that come in; 0: d_model
-  bool query_bias = true;
+  bool query_bias = true;   // of the four linear maps; a bias on the scores is Mask::bias
   bool key_bias = true;
   bool value_bias = true;
   bool output_bias = true;
   double dropout = 0;                      // of the weights
-  std::optional<double> temperature = {};  // scores are divided by it; default sqrt(d_k)
+  std::optional<double> temperature = {};  // scores are divided by it: 1 / scale; default sqrt(d_k)
 };
 
 /// How attention is called.
@@ -32,8 +32,8 @@ struct AttentionCall {
 
 struct Attended {
   Tensor y;
-  Tensor
-      weights;  // [B, H, T, S], after dropout: those that y was mixed with; undefined unless asked
+  /// [B, H, T, S], after dropout: those that y was mixed with. Undefined unless asked for.
+  Tensor weights;
 };
 
 /// Attention in several heads at once (Vaswani et al. 2017, section 3.2.2). Head h projects query,

@@ -34,6 +34,7 @@ GptBlock::GptBlock(const GptOptions& o, Rng& rng)
       feed_forward_norm(o.width, {.bias = o.bias}),
       feed_forward({.width = o.width, .bias = o.bias}, rng),
       dropout(o.dropout) {
+  // Drawn again: the layers' own beginnings are PyTorch's.
   const double deviation = 0.02;
   // Each layer adds two branches to the sum that passes through: its variance must not grow.
   const double last = deviation / std::sqrt(2.0 * static_cast<double>(o.layers));

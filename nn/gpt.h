@@ -18,7 +18,7 @@ struct GptOptions {
   int64_t heads = 4;
   int64_t width = 128;  // C
   double dropout = 0;   // of the embeddings, the attention weights and both branches of a block
-  bool bias = false;    // in linear maps and layer norms
+  bool bias = false;    // in linear maps and layer norms; the head has none
   bool tied = true;     // the head uses the token embedding's weight
 };
 
@@ -56,8 +56,8 @@ struct Gpt {
   LayerNorm norm;
   std::optional<Linear> head;  // [V, C], unless tied
 
-  /// Weights begin normal with deviation 0.02, those that end a branch with 0.02 / sqrt(2 layers);
-  /// biases begin at 0.
+  /// Embeddings and linear maps begin normal with deviation 0.02, those that end a branch with
+  /// 0.02 / sqrt(2 layers), their biases at 0; norms begin as LayerNorm says.
   /// Throws    ValueError for sizes that are not > 0 or heads that do not divide the width
   Gpt(const GptOptions& o, Rng& rng);
 

@@ -13,7 +13,8 @@ namespace attograd::optim {
 /// The names "0", "1", ... for parameters that come without.
 NamedTensors numbered(const Tensors& parameters);
 
-/// Throws ValueError unless the names differ and each tensor is a leaf of f32 or f64.
+/// Throws ValueError unless the names differ, no tensor is in two groups, and each is f32 or f64 and
+/// not the result of an operation.
 void check_parameters(const char* optimizer, const NamedTensors& parameters);
 
 /// Throws ValueError naming the first of these options that is negative, NaN or infinite.
@@ -31,7 +32,8 @@ void check_gradients(const char* optimizer, const NamedTensors& parameters);
 ///
 /// A parameter without a gradient is left alone: value, state and step count. One whose gradient is
 /// zero still decays and moves by its momentum. clear_gradients() makes them absent.
-/// A tensor that is listed twice counts once.
+/// A tensor that is listed twice in a group counts once. check_options and update are found beside
+/// Options.
 template <class Options, class State>
 class Optimizer {
  public:
@@ -41,8 +43,8 @@ class Optimizer {
     Options options;
   };
 
-  /// Throws    ValueError for a bad option, a name or tensor in two places, or a tensor that is no
-  ///           leaf of f32 or f64
+  /// Throws    ValueError for a bad option, a tensor in two groups, two tensors of one name, the
+  ///           result of an operation, or a dtype other than f32 and f64
   explicit Optimizer(const std::vector<Group>& groups) {
     NamedTensors all;
     for (const Group& group : groups) {
@@ -85,9 +87,9 @@ class Optimizer {
     for (Options& options : options_) options.lr = lr;
   }
 
-  /// What is remembered, as "blocks.0.up.weight.exp_avg": handles of the live tensors, which the
-  /// next step overwrites. Options, and so the learning rate, are not part of it: a schedule gives
-  /// them again.
+  /// What is remembered, as "blocks.0.feed_forward.up.weight.exp_avg": handles of the live tensors,
+  /// which the next step overwrites. Options, and so the learning rate, are not part of it: a
+  /// schedule gives them again.
   NamedTensors state() {
     NamedTensors list;
     for (size_t i = 0; i < slots_.size(); ++i)

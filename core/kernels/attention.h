@@ -37,8 +37,8 @@ void attention(const AttentionSpec& spec, const T* q, HeadStrides q_strides, con
 
 /// With p = exp(scale q k^T - logsumexp), dp = g v^T and ds = p (dp - sum over Dv of g y):
 /// dv = p^T g, dq = scale ds k, dk = scale ds^T q. The weights are computed again (Dao et al. 2022,
-/// algorithm 4). Shapes  g and y like the output, dq like q, dk like k, dv like v, all strided and
-/// overwritten A row that may see nothing contributes exactly 0.
+/// algorithm 4). A row that may see nothing contributes exactly 0.
+/// Shapes  g and y like the output, dq like q, dk like k, dv like v, all strided and overwritten
 template <class T>
 void attention_vjp(const AttentionSpec& spec, const T* g, HeadStrides g_strides, const T* q,
                    HeadStrides q_strides, const T* k, HeadStrides k_strides, const T* v,

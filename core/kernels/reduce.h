@@ -152,10 +152,11 @@ void reduce(const StridedLoop<1>& kept, const StridedLoop<1>& reduced, R* y, con
     });
     return;
   }
-  const auto totals = std::make_unique<Total[]>(static_cast<size_t>(slices * groups));
+  const auto memory = std::make_unique<Total[]>(static_cast<size_t>(slices * groups));
+  Total* const totals = memory.get();
   parallel_for(slices, 1, [&](int64_t first, int64_t last) {
     for (int64_t s = first; s < last; ++s)
-      fold(0, groups, s * size / slices, (s + 1) * size / slices, &totals[s * groups]);
+      fold(0, groups, s * size / slices, (s + 1) * size / slices, totals + s * groups);
   });
   for (int64_t group = 0; group < groups; ++group) {
     Total total = totals[group];

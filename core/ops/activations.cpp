@@ -24,11 +24,7 @@ Tensor relu(const Tensor& x) {
 
 Tensor leaky_relu(const Tensor& x, double slope) { return where(x > 0.0, x, slope * x); }
 
-Tensor elu(const Tensor& x, double alpha) {
-  const Tensor positive = x > 0.0;
-  // The exponential of the side not taken would overflow, and make NaN of its derivative.
-  return where(positive, x, alpha * expm1(masked_fill(x, positive, 0.0)));
-}
+Tensor elu(const Tensor& x, double alpha) { return where(x > 0.0, x, alpha * expm1(x)); }
 
 Tensor silu(const Tensor& x) {
   return record(

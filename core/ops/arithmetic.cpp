@@ -183,7 +183,7 @@ Tensor clamp(const Tensor& x, double low, double high) {
                      "clamp", map<Numeric>("clamp", x.array(), floor.array(), kernels::larger),
                      ceiling.array(), kernels::smaller),
                  .vjp = {[low, high](const Tensor& g, const Tensors& in) {
-                   return masked_fill(g, logical_or(in[0]<low, in[0]> high), 0.0);
+                   return masked_fill(g, logical_or(low > in[0], in[0] > high), 0.0);
                  }}});
 }
 

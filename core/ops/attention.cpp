@@ -47,6 +47,7 @@ Tensor weights_of(const Tensor& q, const Tensor& k, double scale, const Tensor& 
                   const Tensor& bias) {
   const Tensor scores = matmul(q, transpose(k)) * scale;  // [B, H, T, S]
   if (bias.defined()) {
+    // masked_softmax even then: a bias of -inf may hide a whole row, which gives 0 and not NaN.
     const Tensor everything(Array::filled({}, DType::boolean, 1));
     return masked_softmax(scores + bias, keep.defined() ? keep : everything);
   }
@@ -77,7 +78,7 @@ Array laid_out_like(const Array& x, int64_t width) {
       .view({batch, heads, rows, width}, {rows * heads * width, width, heads * width, 1});
 }
 
-/// x holds q, k, v and, if not everything is kept, the mask.
+/// x holds q, k, v and, if there is a mask beyond the causal rule, its booleans.
 kernels::AttentionSpec spec_of(const Arrays& x, double scale, bool causal) {
   kernels::AttentionSpec spec = {.batch = x[0].dim(0),
                                  .heads = x[0].dim(1),
@@ -95,11 +96,11 @@ kernels::AttentionSpec spec_of(const Arrays& x, double scale, bool causal) {
   return spec;
 }
 
-struct Attended {
+struct AttentionValue {
   Array y, logsumexp;
 };
 
-Attended attention_value(const Arrays& x, double scale, bool causal) {
+AttentionValue attention_value(const Arrays& x, double scale, bool causal) {
   const Array q = readable(x[0]), k = readable(x[1]), v = readable(x[2]);
   const kernels::AttentionSpec spec = spec_of(x, scale, causal);
   Array y = laid_out_like(x[0], spec.value_width);
@@ -151,7 +152,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
   if (keep.defined()) inputs.push_back(keep);
   Arrays numbers;
   for (const Tensor& input : inputs) numbers.push_back(input.array());
-  const Attended attended = attention_value(numbers, scale, causal);
+  const AttentionValue attended = attention_value(numbers, scale, causal);
   return record(Fused{
       .name = "attention",
       .inputs = inputs,

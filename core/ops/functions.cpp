@@ -8,6 +8,8 @@
 
 namespace attograd {
 
+// finite_product(g, d) is g * d, but 0 where g is 0 and d is infinite or NaN (arithmetic.h).
+
 Tensor exp(const Tensor& x) {
   return record({.name = "exp",
                  .inputs = {x},

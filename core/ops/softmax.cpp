@@ -18,6 +18,7 @@ Array over_rows(std::string_view op, const Array& x, Kernel kernel) {
   return y;
 }
 
+/// The same for a backward kernel, which takes g and y and writes dx.
 template <class Kernel>
 Array over_rows(std::string_view op, const Array& g, const Array& y, Kernel kernel) {
   const Array gradient = g.contiguous(), result = y.contiguous();
@@ -33,6 +34,7 @@ Array over_rows(std::string_view op, const Array& g, const Array& y, Kernel kern
 /// the value nor the derivative, and keeps exp from overflowing.
 Tensor largest(const Tensor& x, int64_t axis) {
   const Tensor constant = detach(x);
+  // An empty axis has no largest element: its sum, 0, stands in.
   return x.dim(axis) == 0 ? sum(constant, axis, true) : max(constant, axis, true);
 }
 

@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 
 #include "examples/gpt/commands.h"
 #include "examples/gpt/evaluate.h"
@@ -25,7 +26,8 @@ void request_stop(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-/// The configuration of a resumed run: the checkpoint's, but for what the user gave now.
+/// The configuration of a resumed run: the checkpoint's, but for what the user gave now. A visit
+/// yields one option at a time, so that the same option of `now` is found by its name.
 Config merged(const Config& before, const TrainOptions& options) {
   Config config = before;
   Config now = options.config;
@@ -43,18 +45,6 @@ Config merged(const Config& before, const TrainOptions& options) {
   });
   config.validate();
   return config;
-}
-
-/// A new training, or the one to be resumed.
-Training begin(const TrainOptions& options, const RunFolder& folder, const Corpus& corpus,
-               const Config& config) {
-  if (!options.resume) return Training(config, corpus.vocabulary, corpus.fingerprint);
-  Training training = Training::load(folder.checkpoint());
-  check<ValueError>(training.text_fingerprint == corpus.fingerprint, "--text: ", corpus.name,
-                    " is not the text that the checkpoint was trained on; name that one, or start "
-                    "anew without --resume");
-  training.configure(config);
-  return training;
 }
 
 void print_start(const Training& training, const Corpus& corpus) {
@@ -109,28 +99,39 @@ int train(const TrainOptions& options) {
   check<ValueError>(options.stop_at >= 0, "--stop-at: must be at least 0, got ", options.stop_at);
   if (options.threads > 0) kernels::set_thread_count(options.threads);
   options.config.validate();
-  Config config = options.config;
   RunFolder folder;
+  std::optional<Training> training;
   if (options.resume) {
     folder = RunFolder::find(options.out);
-    config = merged(Training::load(folder.checkpoint()).config, options);
+    training = Training::load(folder.checkpoint());
   }
+  const Config config = training ? merged(training->config, options) : options.config;
   const Corpus corpus = Corpus::load(config.text, config.context);
-  if (!options.resume) folder = RunFolder::create(options.out, options.overwrite);
-  Training training = begin(options, folder, corpus, config);
+  if (training) {
+    check<ValueError>(
+        training->text_fingerprint == corpus.fingerprint, "--text: ", corpus.name,
+        " is not the text that the checkpoint was trained on; name that one, or start anew without "
+        "--resume");
+    check<ValueError>(training->step <= config.steps, "--steps: the checkpoint has ",
+                      training->step, " steps already, got ", config.steps);
+    training->configure(config);
+  } else {
+    folder = RunFolder::create(options.out, options.overwrite);
+    training.emplace(config, corpus.vocabulary, corpus.fingerprint);
+  }
   Log log(folder.log(), options.resume);
   if (!options.resume) log.line(config.to_json());
-  print_start(training, corpus);
+  print_start(*training, corpus);
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
-  if (!run_steps(training, options, corpus, folder, log)) {
+  if (!run_steps(*training, options, corpus, folder, log)) {
     std::cout << "stopped     go on with: gpt train --resume --out " << folder.path.string()
               << '\n';
     constexpr int kInterrupted = 130;  // as a shell reports it
     return stop_requested ? kInterrupted : 0;
   }
-  const Loss loss = loss_of_all(training.model, corpus.validation);
-  log.line(json_line(training.step, "validation_loss", loss.mean));
+  const Loss loss = loss_of_all(training->model, corpus.validation);
+  log.line(json_line(training->step, "validation_loss", loss.mean));
   print_losses(corpus, loss);
   return 0;
 }

@@ -116,7 +116,7 @@ void Training::save(const std::string& path) {
                    {{"format", kFormat},
                     {"config", config.to_json()},
                     {"vocabulary", encode_utf8(vocabulary.characters())},
-                    {"text", std::to_string(text_fingerprint)},
+                    {"text_fingerprint", std::to_string(text_fingerprint)},
                     {"step", std::to_string(step)},
                     {"rng.seed", std::to_string(rng.state().seed)},
                     {"rng.position", std::to_string(rng.state().position)},
@@ -130,7 +130,7 @@ Training Training::load(const std::string& path) {
                      " is not a checkpoint of gpt; name the folder of a run with --out");
   Training training(Config::from_json(text_of(metadata, "config")),
                     Vocabulary(decode_utf8(text_of(metadata, "vocabulary"), path)),
-                    number_of(metadata, "text"));
+                    number_of(metadata, "text_fingerprint"));
   nn::load_state(training.model, part_of(tensors, "model."));
   training.adam.load_state(part_of(tensors, "adamw."));
   training.step = static_cast<int64_t>(number_of(metadata, "step"));

@@ -152,7 +152,20 @@ TEST_CASE("rules run once and only for inputs that need a gradient") {
   CHECK(once == 1);
 }
 
-TEST_CASE("an operation whose rules give nothing cuts the path") {
+TEST_CASE("a rule that gives no gradient is an error that names the operation") {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = record(
+      {.name = user_op("forgetful"), .inputs = {x}, .value = x.array(), .vjp = {[](const Tensor&) {
+                                                                          return Tensor();
+                                                                        }}});
+  CHECK_THROWS_WITH_AS(
+      backward(sum(y)),
+      "backward of forgetful: input 0 requires a gradient, but its rule gives none; "
+      "declare the input not_differentiable if that is meant",
+      GraphError);
+}
+
+TEST_CASE("an operation that is declared not differentiable cuts the path") {
   const Tensor x = leaf({1, 2});
   const Tensor y = record({.name = user_op("constant"),
                            .inputs = {x},

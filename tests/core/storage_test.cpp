@@ -9,7 +9,8 @@
 using namespace attograd;
 
 TEST_CASE("blocks are aligned and as large as asked for") {
-  for (const size_t bytes : {0, 1, 15, 16, 17, 63, 64, 65, 80, 81, 127, 128, 129, 1000, 1 << 20}) {
+  for (const int wanted : {0, 1, 15, 16, 17, 63, 64, 65, 80, 81, 127, 128, 129, 1000, 1 << 20}) {
+    const auto bytes = static_cast<size_t>(wanted);
     CAPTURE(bytes);
     Storage storage(bytes);
     CHECK(storage.bytes() == bytes);

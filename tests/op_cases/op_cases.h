@@ -47,8 +47,9 @@ struct Input {
 Input normal(const Shape& shape, double scale = 1);
 Input uniform(const Shape& shape, double low, double high);
 /// Numbers of both signs (k + 1/2) / 4 + shift, each once, in random order: for operations with
-/// kinks or ties. They lie >= 1/4 apart and >= 1/8 from every multiple of 1/4 (0, 1, -1 ...), much
-/// more than the stencil reaches. Two inputs that are compared with each other take two shifts.
+/// kinks or ties. They lie 1/4 apart and, with shift 0, 1/8 from every multiple of 1/4 (0, 1 ...),
+/// much more than the stencil reaches. Inputs that are compared with each other take shifts that
+/// differ: equal numbers then lie the difference apart.
 Input distinct(const Shape& shape, double shift = 0);
 Input values(const Shape& shape, const std::vector<double>& values);
 Input ids(const Shape& shape, int64_t count);  // i64 in [0, count)
@@ -75,7 +76,7 @@ struct OpCase {
   Naive naive = {};  // the value, by plain loops; each operation needs it in at least one row
 
   bool differentiable = true;  // false: the result must not require gradients (comparisons, argmax)
-  bool measurable = true;      // by differences; false: a staircase, with the slope of its ramp
+  bool measurable = true;      // by differences; false: the value moves in steps (cast to f32)
   bool elementwise = false;    // takes any shapes that broadcast: many are tried
   std::vector<Input> large = {};  // for the same call: enough work for several threads
   double ulps = 64;  // largest error of the value, in eps of the dtype times the largest |value|

@@ -17,7 +17,8 @@ TEST_CASE("UTF-8 of every length decodes and encodes back") {
   const std::u32string text = decode_utf8(bytes, "test");
   CHECK(text == std::u32string{U'a', 0xE9, 0x6625, 0x1F338});
   CHECK(encode_utf8(text) == bytes);
-  for (char32_t c : {0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF})
+  for (char32_t c : {char32_t{0x7F}, char32_t{0x80}, U'\U000007FF', U'\U00000800', U'\U0000D7FF',
+                     U'\U0000E000', U'\U0000FFFF', U'\U00010000', U'\U0010FFFF'})
     CHECK(decode_utf8(encode_utf8({&c, 1}), "test") == std::u32string(1, c));
 }
 
@@ -52,7 +53,7 @@ TEST_CASE("a vocabulary numbers the distinct characters in order") {
 
 TEST_CASE("a corpus is nine tenths training and one tenth validation") {
   std::u32string text;
-  for (int i = 0; i < 100; ++i) text += static_cast<char32_t>(U'a' + i % 7);
+  for (int i = 0; i < 100; ++i) text += static_cast<char32_t>('a' + i % 7);
   const Corpus corpus = Corpus::from_text("test", text, 9);
   CHECK(corpus.training.size() == 90);
   CHECK(corpus.validation.size() == 10);
