@@ -92,6 +92,8 @@ Array Array::expand(const Shape& shape, std::string_view op) const {
 }
 
 void assign(Array& dst, const Array& src) {
+  // Views of one storage may overlap: what is yet to be read must not have been written.
+  if (dst.shares_storage_with(src)) return assign(dst, src.copy());
   const Array from = src.expand(dst.shape(), "assign");
   dispatch("assign", dst.dtype(), [&]<class To>() {
     dispatch("assign", src.dtype(), [&]<class From>() {

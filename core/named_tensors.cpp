@@ -68,6 +68,10 @@ LoadReport load(const NamedTensors& targets, const NamedTensors& sources,
   check<FormatError>(wrong.str().empty(),
                      "load: every tensor must have one of its name, shape and type, got",
                      wrong.str());
+  // A source may share memory with the target of another name: it is read before any is written.
+  for (auto& [target, source] : pairs)
+    for (const auto& [other, unused] : pairs)
+      if (source.array().shares_storage_with(other.array())) source = Tensor(source.array().copy());
   for (auto& [target, source] : pairs) target.assign(source);
   return report;
 }

@@ -6,7 +6,8 @@
 namespace attograd {
 
 Tensor::Tensor(Array array, std::shared_ptr<Node> node)
-    : value_(std::make_shared<Value>(Value{std::move(array), std::move(node)})) {}
+    : value_(array.defined() ? std::make_shared<Value>(Value{std::move(array), std::move(node)})
+                             : nullptr) {}
 
 const Array& Tensor::array() const {
   check<GraphError>(
@@ -29,7 +30,12 @@ double Tensor::item() const {
   return dispatch("item", dtype(), [&]<class T>() { return static_cast<double>(*data<T>()); });
 }
 
-void Tensor::assign(const Tensor& source) { attograd::assign(writable(), source.array()); }
+void Tensor::assign(const Tensor& source) {
+  check<DTypeError>(dtype() != DType::i64 || !is_floating(source.dtype()),
+                    "assign: i64 does not hold every ", source.dtype(),
+                    "; convert with cast(x, DType::i64)");
+  attograd::assign(writable(), source.array());
+}
 
 Tensor& Tensor::set_requires_grad(bool on) {
   check<DTypeError>(!on || is_floating(dtype()), "set_requires_grad: needs f32 or f64, got ",

@@ -14,7 +14,7 @@ struct Node;
 class Tensor {
  public:
   Tensor() = default;  // undefined: no value at all
-  /// A constant with this value, sharing its storage.
+  /// A constant with this value, sharing its storage (undefined if the array is).
   explicit Tensor(Array array, std::shared_ptr<Node> node = nullptr);
 
   bool defined() const { return value_ != nullptr; }

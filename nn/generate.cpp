@@ -28,6 +28,7 @@ int64_t sample(const Tensor& logits, Rng& rng, const SampleOptions& options) {
   if (options.top_k > 0) ids.resize(std::min(ids.size(), static_cast<size_t>(options.top_k)));
 
   std::vector<double> sums;  // running sums of the probabilities, but for their common factor
+  sums.reserve(ids.size());
   double sum = 0;
   for (int64_t id : ids) sums.push_back(sum += std::exp((at(id) - largest) / options.temperature));
   const auto drawn = std::upper_bound(sums.begin(), sums.end(), rng.uniform() * sum);

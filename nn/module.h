@@ -108,9 +108,9 @@ M map_parameters(const M& module, const F& f) {
   M mapped = module;
   std::map<const Array*, Tensor> replaced;
   for_each_tensor("", mapped, [&](const std::string&, Tensor& tensor) {
-    Tensor& replacement = replaced[&tensor.array()];
-    if (!replacement.defined()) replacement = f(tensor);
-    tensor = replacement;
+    const auto [place, is_new] = replaced.try_emplace(&tensor.array());
+    if (is_new) place->second = f(tensor);
+    tensor = place->second;
   });
   return mapped;
 }
@@ -122,6 +122,8 @@ M with_parameters(const M& module, const Tensors& tensors) {
   const size_t count = parameters(module).size();
   check<ShapeError>(tensors.size() == count, "with_parameters: the module has ", count,
                     " parameters, got ", tensors.size());
+  for (const Tensor& tensor : tensors)
+    check<ValueError>(tensor.defined(), "with_parameters: a tensor is undefined");
   auto next = tensors.begin();
   return map_parameters(module, [&](const Tensor&) { return *next++; });
 }

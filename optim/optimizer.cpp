@@ -20,6 +20,9 @@ void check_parameters(const char* optimizer, const NamedTensors& parameters) {
     check<ValueError>(names.insert(name).second, optimizer, ": two parameters are called ", name);
     check<ValueError>(is_floating(w.dtype()), optimizer, ": parameters must be f32 or f64, got ",
                       name, " = ", signature(w));
+    for (int axis = 0; axis < w.rank(); ++axis)
+      check<ValueError>(w.shape()[axis] <= 1 || w.array().strides()[axis] != 0, optimizer,
+                        ": parameters must not be expanded, got ", name, " = ", signature(w));
     check<ValueError>(!w.requires_grad() || w.node()->is_leaf(), optimizer,
                       ": parameters must be leaves, got ", name, " = ", signature(w),
                       ", the result of an operation");

@@ -27,7 +27,7 @@ inline Progress progress(int64_t step, int64_t warmup, int64_t total) {
                     "schedule: the warm-up must lie within the total, got warmup = ", warmup,
                     " and total = ", total);
   if (step < warmup)
-    return {.warmup = static_cast<double>(step + 1) / static_cast<double>(warmup + 1)};
+    return {.warmup = (static_cast<double>(step) + 1) / (static_cast<double>(warmup) + 1)};
   if (step >= total) return {.decay = 1};
   return {.decay = static_cast<double>(step - warmup) / static_cast<double>(total - warmup)};
 }

@@ -24,7 +24,7 @@ struct Normal {
 /// its relative precision: no 1 - (1 - tiny).
 [[gnu::always_inline]] inline Normal<float> normal(float x) {
   const float a = select(x * x < 400, std::fabs(x), 20);  // both are 0 from there on
-  const float high =
+  const auto high =
       std::bit_cast<float>(std::bit_cast<uint32_t>(a) & 0xFFFFF000u);  // its square is exact
   const float bell = exp_weight(-0.5f * high * high, -0.5f * (a - high) * (a + high));
   const float tail = 0.5f * bell * scaled_erfc(a * static_cast<float>(std::numbers::sqrt2 / 2));

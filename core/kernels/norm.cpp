@@ -54,8 +54,8 @@ template <class T, class W>
 [[gnu::always_inline]] inline void layer_norm_row_vjp(int64_t n, const T* g, const T* x, const W& w,
                                                       T mean, T rstd, T* dx, double* dweight,
                                                       double* dbias) {
-  const double count = static_cast<double>(n);
-  const T low = static_cast<T>(sum_of<T>(n, [&](int64_t i) { return x[i] - mean; }) / count);
+  const auto count = static_cast<double>(n);
+  const auto low = static_cast<T>(sum_of<T>(n, [&](int64_t i) { return x[i] - mean; }) / count);
   const Centred<T> d{x, mean, low};
   if (dx) {
     // h = g weight is kept in dx: computed twice, it may be rounded once and fused with a sum once,

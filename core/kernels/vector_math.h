@@ -58,7 +58,7 @@ struct ReducedExp {
 /// exponent.
 [[gnu::always_inline]] inline float exp_weight(float x, float low = 0) {
   const auto [shifted, exp_r] = reduced_exp(x, low);
-  const float power = std::bit_cast<float>((std::bit_cast<uint32_t>(shifted) << 23) + (127u << 23));
+  const auto power = std::bit_cast<float>((std::bit_cast<uint32_t>(shifted) << 23) + (127u << 23));
   return select(x < -87.3f, 0, exp_r * power);
 }
 

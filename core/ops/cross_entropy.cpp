@@ -82,7 +82,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
   const double smoothing = options.label_smoothing;
   const int64_t count = count_targets(targets.array(), logits.dim(-1), ignored);
   const RowLosses rows = row_losses(logits.array(), targets.array(), ignored, smoothing);
-  const Tensor losses = record(Fused{
+  Tensor losses = record(Fused{
       .name = "cross_entropy",
       .inputs = {logits, targets},
       .value = rows.loss,

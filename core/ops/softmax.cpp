@@ -12,6 +12,7 @@ template <class Kernel>
 Array over_rows(std::string_view op, const Array& x, Kernel kernel) {
   const Array in = x.contiguous();
   Array y(x.shape(), x.dtype());
+  if (y.numel() == 0) return y;
   dispatch<Floating>(op, x.dtype(), [&]<class T>() {
     kernel(row_count(x.shape()), x.dim(-1), in.data<T>(), y.mutable_data<T>());
   });
@@ -23,6 +24,7 @@ template <class Kernel>
 Array over_rows(std::string_view op, const Array& g, const Array& y, Kernel kernel) {
   const Array gradient = g.contiguous(), result = y.contiguous();
   Array dx(y.shape(), y.dtype());
+  if (dx.numel() == 0) return dx;
   dispatch<Floating>(op, y.dtype(), [&]<class T>() {
     kernel(row_count(y.shape()), y.dim(-1), gradient.data<T>(), result.data<T>(),
            dx.mutable_data<T>());

@@ -13,8 +13,13 @@ using attograd::ValueError;
 
 void Config::validate() const {
   const auto positive = [](const char* name, int64_t value) {
-    check<ValueError>(value > 0, "--", name, ": must be at least 1, got ", value);
+    constexpr int64_t kMost = 1'000'000'000;
+    check<ValueError>(value > 0 && value <= kMost, "--", name, ": must be at least 1 and at most ",
+                      kMost, ", got ", value);
   };
+  constexpr int64_t kMostLayers = 1000;
+  check<ValueError>(layers <= kMostLayers, "--layers: must be at most ", kMostLayers, ", got ",
+                    layers);
   const auto within = [](const char* name, double value, double low, double high) {
     check<ValueError>(value >= low && value < high, "--", name, ": must be at least ", low,
                       " and below ", high, ", got ", value);
@@ -44,7 +49,7 @@ std::string Config::to_json() const {
   nlohmann::ordered_json json;
   Config copy = *this;  // visit serves reading and writing
   copy.visit([&](const char* name, const auto& value, Fixed, const char*) { json[name] = value; });
-  return json.dump();
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Config Config::from_json(const std::string& json) {

@@ -11,8 +11,8 @@ Batch windows_at(const std::vector<int64_t>& ids, const std::vector<int64_t>& be
   const Shape shape = {static_cast<int64_t>(begins.size()), length};
   Array inputs(shape, DType::i64);
   Array targets(shape, DType::i64);
-  int64_t* input = inputs.mutable_data<int64_t>();
-  int64_t* target = targets.mutable_data<int64_t>();
+  auto* input = inputs.mutable_data<int64_t>();
+  auto* target = targets.mutable_data<int64_t>();
   for (int64_t begin : begins) {
     input = std::copy_n(ids.begin() + begin, length, input);
     target = std::copy_n(ids.begin() + begin + 1, length, target);

@@ -1,8 +1,10 @@
 // A character-level GPT: trains on a text, continues prompts, measures its loss.
 
-#include <csignal>
+#include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
+#include <stdexcept>
 
 #include "examples/gpt/commands.h"
 #include <CLI/CLI.hpp>
@@ -77,9 +79,16 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    std::cout.flush();
+    if (std::cout && std::fflush(stdout) == 0) return code;
+    std::cerr << "gpt: cannot write to the standard output\n";
+  } catch (const std::bad_alloc&) {  // a vector as large as memory, or larger than any
+    std::cerr << "gpt: not enough memory; try a smaller --batch, --context or --width\n";
+  } catch (const std::length_error&) {
+    std::cerr << "gpt: not enough memory; try a smaller --batch, --context or --width\n";
   } catch (const std::exception& e) {
     std::cerr << "gpt: " << e.what() << '\n';
-    return 1;
   }
+  return 1;
 }

@@ -1,6 +1,7 @@
 #include "examples/gpt/progress.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 
@@ -22,9 +23,10 @@ std::string Progress::line(int64_t step, double loss) const {
   const auto done = static_cast<double>(step - first_step_);
   const double rate = done > 0 ? done / std::max(seconds, 1e-9) : 0;
   const auto left =
-      rate > 0 ? static_cast<int>(static_cast<double>(last_step_ - step) / rate + 0.5) : 0;
+      rate > 0 ? std::llround(std::min(static_cast<double>(last_step_ - step) / rate, 1e12)) : 0LL;
   char text[160];
-  std::snprintf(text, sizeof text, "step %5lld of %lld   loss %.4f   %8.0f tokens/s   %d:%02d left",
+  std::snprintf(text, sizeof text,
+                "step %5lld of %lld   loss %.4f   %8.0f tokens/s   %lld:%02lld left",
                 static_cast<long long>(step), static_cast<long long>(last_step_), loss,
                 rate * static_cast<double>(tokens_), left / 60, left % 60);
   return text;

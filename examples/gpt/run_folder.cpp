@@ -22,7 +22,9 @@ int last_run() {
     const std::string name = entry.path().filename();
     int number = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error == std::errc() && end == name.data() + name.size()) last = std::max(last, number);
+    constexpr int kLargest = 1'000'000'000;  // names beyond are not ours
+    if (error == std::errc() && end == name.data() + name.size() && number < kLargest)
+      last = std::max(last, number);
   }
   return last;
 }
@@ -32,7 +34,7 @@ fs::path numbered(int number) { return fs::path("runs") / std::to_string(number)
 }  // namespace
 
 RunFolder RunFolder::create(const std::string& out, bool overwrite) {
-  const RunFolder folder{out.empty() ? numbered(last_run() + 1) : fs::path(out)};
+  RunFolder folder{out.empty() ? numbered(last_run() + 1) : fs::path(out)};
   std::error_code error;
   fs::create_directories(folder.path, error);
   check<FileError>(!error && fs::is_directory(folder.path), "--out: cannot make the folder ",
@@ -49,7 +51,7 @@ RunFolder RunFolder::find(const std::string& out) {
   const int last = last_run();
   check<FileError>(!out.empty() || last > 0,
                    "--out: there is no run in runs/; train one first, or name its folder");
-  const RunFolder folder{out.empty() ? numbered(last) : fs::path(out)};
+  RunFolder folder{out.empty() ? numbered(last) : fs::path(out)};
   check<FileError>(fs::exists(folder.checkpoint()), "--out: no checkpoint in ",
                    folder.path.string(), "; train first, or name the folder of a run");
   return folder;

@@ -78,6 +78,8 @@ std::string encode_utf8(std::u32string_view text) {
 std::u32string read_text(const std::string& path) {
   check<FileError>(!std::filesystem::is_directory(path), "text: ", path,
                    " is a folder; name a file");
+  check<FileError>(!std::filesystem::exists(path) || std::filesystem::is_regular_file(path),
+                   "text: ", path, " is no regular file; name a UTF-8 text file");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   check<FileError>(file.is_open(), "text: cannot open ", path, ": ", std::strerror(errno),

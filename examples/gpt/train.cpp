@@ -95,7 +95,10 @@ bool run_steps(Training& training, const TrainOptions& options, const Corpus& co
 int train(const TrainOptions& options) {
   check<ValueError>(options.save_interval >= 1, "--save-interval: must be at least 1, got ",
                     options.save_interval);
-  check<ValueError>(options.threads >= 0, "--threads: must be at least 0, got ", options.threads);
+  constexpr int kMostThreads = 256;
+  check<ValueError>(options.threads >= 0 && options.threads <= kMostThreads,
+                    "--threads: must be at least 0 and at most ", kMostThreads, ", got ",
+                    options.threads);
   check<ValueError>(options.stop_at >= 0, "--stop-at: must be at least 0, got ", options.stop_at);
   if (options.threads > 0) kernels::set_thread_count(options.threads);
   options.config.validate();

@@ -80,10 +80,10 @@ NamedTensors part_of(const std::map<std::string, Tensor>& tensors, const std::st
 
 }  // namespace
 
-Training::Training(const Config& config_, Vocabulary vocabulary_, uint64_t text_fingerprint_)
-    : config(config_),
-      vocabulary(std::move(vocabulary_)),
-      text_fingerprint(text_fingerprint_),
+Training::Training(Config recipe, Vocabulary characters, uint64_t fingerprint)
+    : config(std::move(recipe)),
+      vocabulary(std::move(characters)),
+      text_fingerprint(fingerprint),
       rng(static_cast<uint64_t>(config.seed)),
       model(model_options(config, vocabulary.size()), rng),
       adam(parameter_groups(model, config)) {}

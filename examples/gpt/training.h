@@ -21,7 +21,7 @@ struct Training {
   attograd::optim::AdamW adam;
   int64_t step = 0;  // updates so far
 
-  Training(const Config& config_, Vocabulary vocabulary_, uint64_t text_fingerprint_);
+  Training(Config recipe, Vocabulary characters, uint64_t fingerprint);
 
   /// Goes on with other options for the steps, the batches and the optimizer.
   void configure(const Config& changed);

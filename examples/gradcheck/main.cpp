@@ -1,5 +1,6 @@
 // gradcheck: compares the derivatives of the library's operations with differences.
 #include <algorithm>
+#include <exception>
 #include <iostream>
 
 #include <examples/gradcheck/check_rows.h>
@@ -29,9 +30,7 @@ std::vector<OpCase> rows_of(const std::vector<std::string>& operations) {
   return rows;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app("Compares first and second derivatives of attograd's operations with differences.");
   app.footer("Exit code: 0 pass, 1 fail, 2 inconclusive (a kink or noise), 3 wrong usage.");
   bool all = false;
@@ -64,4 +63,15 @@ int main(int argc, char** argv) {
       return kFail;
   }
   return kFail;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    std::cerr << "gradcheck: " << e.what() << '\n';
+    return kUsage;
+  }
 }

@@ -17,6 +17,7 @@ constexpr int kThreads = 4;
 template <class F>
 void on_threads(F f) {
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) threads.emplace_back(f, i);
   for (std::thread& thread : threads) thread.join();
 }

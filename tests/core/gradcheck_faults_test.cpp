@@ -27,7 +27,7 @@ Tensor exp_with(const Tensor& x, Rule rule) {
                  .vjp = {std::move(rule)}});
 }
 
-TensorFunction exp_fault(Rule rule) {
+TensorFunction exp_fault(const Rule& rule) {
   return [rule](const Tensors& x) { return exp_with(x[0], rule); };
 }
 

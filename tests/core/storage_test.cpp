@@ -24,9 +24,9 @@ TEST_CASE("living blocks do not overlap whatever was freed before") {
   std::vector<std::unique_ptr<Storage>> living;
   const size_t sizes[] = {24, 64, 65, 100, 4096, 5000, 5120, 5121};
   for (int round = 0; round < 50; ++round) {
-    for (size_t k = 0; k < std::size(sizes); ++k) {
-      living.push_back(std::make_unique<Storage>(sizes[k]));
-      std::memset(living.back()->data(), static_cast<int>(living.size()), sizes[k]);
+    for (const size_t size : sizes) {
+      living.push_back(std::make_unique<Storage>(size));
+      std::memset(living.back()->data(), static_cast<int>(living.size()), size);
       if (living.size() % 3 == 0) living[living.size() / 2].reset();
     }
     if (round == 25) release_cached_memory();
