@@ -13,8 +13,8 @@ namespace attograd::optim {
 /// The names "0", "1", ... for parameters that come without.
 NamedTensors numbered(const Tensors& parameters);
 
-/// Throws ValueError unless the names differ, no tensor is in two groups, and each is f32 or f64 and
-/// not the result of an operation.
+/// Throws ValueError unless the names differ, no tensor is in two groups, and each is f32 or f64,
+/// not expanded and not the result of an operation.
 void check_parameters(const char* optimizer, const NamedTensors& parameters);
 
 /// Throws ValueError naming the first of these options that is negative, NaN or infinite.
