@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   try {
     const int code = run(argc, argv);
     std::cout.flush();
-    if (std::cout && std::fflush(stdout) == 0) return code;
+    if (std::cout && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
     std::cerr << "gpt: cannot write to the standard output\n";
   } catch (const std::bad_alloc&) {  // a vector as large as memory, or larger than any
     std::cerr << "gpt: not enough memory; try a smaller --batch, --context or --width\n";

@@ -76,5 +76,13 @@ TEST_CASE("another shape or type or a name listed twice is an error even if not 
   CHECK(a.to_vector<float>() == std::vector<float>(6, 0));
 }
 
+TEST_CASE("load exchanges tensors that are each other's source") {
+  const Tensor a = tensor({1, 2}, DType::f64);
+  const Tensor b = tensor({3, 4}, DType::f64);
+  load({{"a", a}, {"b", b}}, {{"a", b}, {"b", a}});
+  CHECK(a.to_vector<double>() == std::vector<double>{3, 4});
+  CHECK(b.to_vector<double>() == std::vector<double>{1, 2});
+}
+
 }  // namespace
 }  // namespace attograd

@@ -132,3 +132,25 @@ TEST_CASE("printing abridges what is long") {
   CHECK(text.size() < 300);
   CHECK(text.find("...") != std::string::npos);
 }
+
+TEST_CASE("assign reads a view of the same memory before it writes") {
+  Tensor x = tensor({1, 2, 3, 4, 5, 6}, DType::f64);
+  x.assign(flip(x, 0));
+  CHECK(x.to_vector<double>() == std::vector<double>{6, 5, 4, 3, 2, 1});
+  Tensor square = tensor({{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}, DType::f64);
+  square.assign(transpose(square));
+  CHECK(square.to_vector<double>() == std::vector<double>{1, 4, 7, 2, 5, 8, 3, 6, 9});
+  slice(x, 0, 1).assign(slice(x, 0, 0, 5));
+  CHECK(x.to_vector<double>() == std::vector<double>{6, 6, 5, 4, 3, 2});
+}
+
+TEST_CASE("assign does not squeeze numbers into i64") {
+  Tensor ids = zeros({1}, DType::i64);
+  CHECK_THROWS_AS(ids.assign(tensor({0.5})), DTypeError);
+  CHECK(ids.item() == 0);
+}
+
+TEST_CASE("a tensor of an undefined array is undefined") {
+  CHECK_FALSE(Tensor(Array()).defined());
+  CHECK_THROWS_AS(Tensor(Array()).item(), GraphError);
+}

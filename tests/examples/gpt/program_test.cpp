@@ -132,10 +132,26 @@ TEST_CASE("texts that cannot be learned get one line and an exit code") {
 TEST_CASE("options that make no sense get one line and an exit code") {
   const TemporaryFolder folder;
   write(folder / "text.txt", some_text(200));
-  for (const char* options :
-       {"--heads 3", "--heads 0", "--width 0", "--layers -1", "--context 0", "--steps 0",
-        "--batch 0", "--dropout 1", "--dropout nan", "--lr -1", "--lr inf", "--clip 0", "--beta2 1",
-        "--seed -1", "--threads -2", "--save-interval 0", "--warmup -1"}) {
+  for (const char* options : {"--heads 3",
+                              "--heads 0",
+                              "--width 0",
+                              "--layers -1",
+                              "--context 0",
+                              "--steps 0",
+                              "--batch 0",
+                              "--dropout 1",
+                              "--dropout nan",
+                              "--lr -1",
+                              "--lr inf",
+                              "--clip 0",
+                              "--beta2 1",
+                              "--seed -1",
+                              "--threads -2",
+                              "--threads 100000",
+                              "--layers 1000000000",
+                              "--batch 4611686018427387904",
+                              "--save-interval 0",
+                              "--warmup -1"}) {
     CAPTURE(options);
     const Outcome train = gpt(folder.path(), std::string("train --text text.txt ") + options);
     CHECK(train.code == 1);
@@ -179,6 +195,7 @@ TEST_CASE("checkpoints that do not fit get one line and stay as they are") {
   };
   refused("train --resume --out run --width 16");
   refused("train --resume --out run --text other.txt");
+  refused("train --resume --out run --steps 1");
   refused("train --resume --out nowhere");
   refused("train --resume");
   refused("sample --out run --prompt '#'");
@@ -240,4 +257,12 @@ TEST_CASE("training stops at a loss that is not finite and keeps the last good c
   CHECK(wild.output.find("step ") != std::string::npos);
   CHECK(wild.output.find("the checkpoint of step 4 stays") != std::string::npos);
   CHECK(bytes_of(folder / "run/checkpoint.safetensors") == before);
+}
+
+TEST_CASE("output that cannot be written is an error") {
+  const TemporaryFolder folder;
+  write(folder / "text.txt", some_text(200));
+  REQUIRE(gpt(folder.path(), "train --text text.txt --steps 2 --out run" + kSmall).code == 0);
+  CHECK(gpt(folder.path(), "sample --out run --length 9 >/dev/full").code == 1);
+  CHECK(gpt(folder.path(), "eval --out run >/dev/full").code == 1);
 }
