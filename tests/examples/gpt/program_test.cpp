@@ -56,6 +56,10 @@ std::string some_text(int lines) {
 
 const std::string kSmall = " --context 8 --layers 1 --heads 2 --width 8 --batch 2 ";
 
+// One SIGINT and to gpt alone: without --foreground, timeout sends a second one to its whole group,
+// which ends the program as a second Ctrl-C does.
+const std::string kInterruptAfter3s = "timeout --foreground --preserve-status -s INT 3";
+
 bool is_one_line(const std::string& text) { return text.find('\n') + 1 == text.size(); }
 
 }  // namespace
@@ -237,11 +241,10 @@ TEST_CASE("Ctrl-C saves and exits and the run goes on from there") {
   write(folder / "text.txt", some_text(2000));
   const Outcome stopped =
       gpt(folder.path(), "train --text text.txt --steps 10000000 --out run" + kSmall, "true",
-          "timeout --preserve-status -s INT 3");
+          kInterruptAfter3s);
   CHECK(stopped.code == 130);
   CHECK(stopped.output.find("go on with: gpt train --resume --out run") != std::string::npos);
-  const Outcome more =
-      gpt(folder.path(), "train --resume --out run", "true", "timeout --preserve-status -s INT 3");
+  const Outcome more = gpt(folder.path(), "train --resume --out run", "true", kInterruptAfter3s);
   CHECK(more.code == 130);
 }
 
