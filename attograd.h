@@ -27,6 +27,7 @@
 #include <attograd/nn/layer_norm.h>
 #include <attograd/nn/linear.h>
 #include <attograd/nn/module.h>
+#include <attograd/nn/score.h>
 #include <attograd/optim/adamw.h>
 #include <attograd/optim/clip.h>
 #include <attograd/optim/schedule.h>

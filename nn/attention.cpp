@@ -1,11 +1,12 @@
-#include <cmath>
+#include <algorithm>
 
+#include <attograd/core/graph.h>
 #include <attograd/nn/attention.h>
 
 namespace attograd::nn {
 namespace {
 
-/// The options with every default filled in.
+/// The options with every default filled in and every size checked.
 MultiHeadAttentionOptions completed(MultiHeadAttentionOptions o) {
   check<ValueError>(o.d_model > 0 && o.heads > 0,
                     "MultiHeadAttention: d_model and heads must be > 0, got d_model = ", o.d_model,
@@ -17,16 +18,22 @@ MultiHeadAttentionOptions completed(MultiHeadAttentionOptions o) {
   if (o.d_v == 0) o.d_v = o.d_model / o.heads;
   if (o.key_width == 0) o.key_width = o.d_model;
   if (o.value_width == 0) o.value_width = o.d_model;
-  if (!o.temperature) o.temperature = std::sqrt(static_cast<double>(o.d_k));
-  check<ValueError>(*o.temperature > 0, "MultiHeadAttention: the temperature must be > 0, got ",
-                    *o.temperature);
+  const Shape widths = {o.d_k, o.d_v, o.key_width, o.value_width};
+  check<ValueError>(*std::min_element(widths.begin(), widths.end()) > 0,
+                    "MultiHeadAttention: widths must be > 0, got d_k, d_v, key_width and "
+                    "value_width = ",
+                    widths);
+  // A width of all heads that does not fit in 63 bits.
+  (void)Shape({o.heads, o.d_k}).numel();
+  (void)Shape({o.heads, o.d_v}).numel();
   return o;
 }
 
-void check_input(const char* name, const Tensor& x, const Linear& projection) {
+void check_input(const char* name, const Tensor& x, const Linear& projection, bool batch_first) {
   const int64_t width = projection.weight.dim(1);
-  check<ShapeError>(x.rank() == 3 && x.dim(2) == width, "MultiHeadAttention: ", name,
-                    " must be [batch, length, ", width, "], got ", signature(x));
+  check<ShapeError>(x.rank() == 3 && x.dim(2) == width, "MultiHeadAttention: ", name, " must be ",
+                    batch_first ? "[batch, length, " : "[length, batch, ", width, "], got ",
+                    signature(x));
 }
 
 /// [B, T, H D] -> [B, H, T, D], a view
@@ -41,36 +48,54 @@ Tensor merge_heads(const Tensor& x) {
 
 }  // namespace
 
-MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& o, Rng& rng)
-    : options(completed(o)),
-      query(options.d_model, options.heads * options.d_k, rng, {.bias = o.query_bias}),
-      key(options.key_width, options.heads * options.d_k, rng, {.bias = o.key_bias}),
-      value(options.value_width, options.heads * options.d_v, rng, {.bias = o.value_bias}),
-      output(options.heads * options.d_v, options.d_model, rng, {.bias = o.output_bias}),
-      dropout(o.dropout) {}
+Attended Attention::operator()(const Tensor& q, const Tensor& k, const Tensor& v,
+                               const AttentionCall& call) const {
+  const bool whole =
+      call.weights != ReturnedWeights::none || inspect || (call.rng && dropout.p > 0) || fill;
+  if (!whole)
+    if (const auto dot = score.product(q, k))
+      return {.y = attention(dot->q, dot->k, v, {.mask = call.mask, .scale = dot->scale})};
+  const Tensor weights = attention_weights(score(q, k), call.mask, fill);  // [B, H, T, S]
+  if (inspect) inspect(detach(weights));
+  const Tensor kept = dropout(weights, call.rng);
+  const bool before = call.weights == ReturnedWeights::before_dropout;
+  return {.y = matmul(kept, v),  // [B, H, T, Dv]
+          .weights = call.weights == ReturnedWeights::none ? Tensor()
+                     : before                              ? weights
+                                                           : kept};
+}
+
+MultiHeadAttention::MultiHeadAttention(const MultiHeadAttentionOptions& options, Rng& rng)
+    : MultiHeadAttention(Completed{completed(options)}, rng) {}
+
+MultiHeadAttention::MultiHeadAttention(const Completed& o, Rng& rng)
+    : heads(o.heads),
+      batch_first(o.batch_first),
+      query(o.d_model, o.heads * o.d_k, rng, {.bias = o.query_bias}),
+      key(o.key_width, o.heads * o.d_k, rng, {.bias = o.key_bias}),
+      value(o.value_width, o.heads * o.d_v, rng, {.bias = o.value_bias}),
+      attention{.score = o.score, .fill = o.fill, .dropout = Dropout(o.dropout)},
+      output(o.heads * o.d_v, o.d_model, rng, {.bias = o.output_bias}) {}
 
 Attended MultiHeadAttention::operator()(const Tensor& query_input, const Tensor& key_input,
                                         const Tensor& value_input,
                                         const AttentionCall& call) const {
-  check_input("query", query_input, query);
-  check_input("key", key_input, key);
-  check_input("value", value_input, value);
-  check<ShapeError>(
-      key_input.dim(0) == query_input.dim(0) && value_input.dim(0) == query_input.dim(0) &&
-          value_input.dim(1) == key_input.dim(1),
-      "MultiHeadAttention: the batches must be equal, and keys as many as values, got "
-      "query = ",
-      signature(query_input), ", key = ", signature(key_input),
-      ", value = ", signature(value_input));
-  const Tensor q = split_heads(query(query_input), options.heads);  // [B, H, T, d_k]
-  const Tensor k = split_heads(key(key_input), options.heads);      // [B, H, S, d_k]
-  const Tensor v = split_heads(value(value_input), options.heads);  // [B, H, S, d_v]
-  const AttentionOptions how{.mask = call.mask, .scale = 1 / *options.temperature};
-  if (!call.weights && (!call.rng || dropout.p == 0))
-    return {.y = output(merge_heads(attention(q, k, v, how))), .weights = {}};
-  const Tensor weights = dropout(attention_weights(q, k, how), call.rng);  // [B, H, T, S]
-  return {.y = output(merge_heads(matmul(weights, v))),
-          .weights = call.weights ? weights : Tensor()};
+  check_input("query", query_input, query, batch_first);
+  check_input("key", key_input, key, batch_first);
+  check_input("value", value_input, value, batch_first);
+  const auto either = [&](const Tensor& x) { return batch_first ? x : permute(x, {1, 0, 2}); };
+  const Tensor queries = either(query(query_input));  // [B, T, H d_k]
+  const Tensor keys = either(key(key_input));         // [B, S, H d_k]
+  const Tensor values = either(value(value_input));   // [B, S, H d_v]
+  check<ShapeError>(keys.dim(0) == queries.dim(0) && values.dim(0) == queries.dim(0) &&
+                        values.dim(1) == keys.dim(1),
+                    "MultiHeadAttention: the batches must be equal, and keys as many as values, "
+                    "got query = ",
+                    signature(query_input), ", key = ", signature(key_input),
+                    ", value = ", signature(value_input));
+  const Attended mixed = attention(split_heads(queries, heads), split_heads(keys, heads),
+                                   split_heads(values, heads), call);  // y [B, H, T, d_v]
+  return {.y = output(either(merge_heads(mixed.y))), .weights = mixed.weights};
 }
 
 }  // namespace attograd::nn

@@ -1,12 +1,51 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include <attograd/core/mask.h>
 #include <attograd/nn/dropout.h>
 #include <attograd/nn/linear.h>
+#include <attograd/nn/score.h>
 
 namespace attograd::nn {
+
+enum class ReturnedWeights { none, after_dropout, before_dropout };
+
+/// How attention is called.
+struct AttentionCall {
+  Mask mask = {};      // fits the scores [B, H, T, S]
+  Rng* rng = nullptr;  // training passes one, for dropout
+  ReturnedWeights weights = ReturnedWeights::none;
+};
+
+struct Attended {
+  Tensor y;
+  Tensor weights = {};  // [B, H, T, S]; undefined unless asked for
+};
+
+/// Attention of heads side by side (Vaswani et al. 2017, equation 1), by any score:
+///   weights = dropout(softmax(score(q, k), masked));   y = weights v
+/// A query that may see nothing has weights, y and gradient exactly 0 (unless `fill` is set).
+/// The fused operation, which stores no scores, runs where they are a dot product (all but Additive
+/// and one's own), and neither the weights nor dropout nor `fill` ask for them; else it is the
+/// definition. Both give the same values up to rounding.
+/// Shapes    q [B, H, T, D], k [B, H, S, D], v [B, H, S, Dv] -> y [B, H, T, Dv]
+/// Gradient  any order
+/// Throws    ShapeError, DTypeError
+struct Attention {
+  Score score = ScaledDot{};
+  std::optional<double> fill = {};  // what hidden scores become; see AttentionOptions
+  Dropout dropout = Dropout(0);     // of the weights
+  /// Sees the weights of every call, before dropout, without their graph. While it is set, the
+  /// definition runs.
+  std::function<void(const Tensor& weights)> inspect = {};
+
+  Attended operator()(const Tensor& q, const Tensor& k, const Tensor& v,
+                      const AttentionCall& call = {}) const;
+
+  void visit(auto&& v) { v("score", score); }
+};
 
 struct MultiHeadAttentionOptions {
   int64_t d_model = 0;      // C: width of the queries and of y
@@ -19,43 +58,32 @@ struct MultiHeadAttentionOptions {
   bool key_bias = true;
   bool value_bias = true;
   bool output_bias = true;
-  double dropout = 0;                      // of the weights
-  std::optional<double> temperature = {};  // scores are divided by it: 1 / scale; default sqrt(d_k)
-};
-
-/// How attention is called.
-struct AttentionCall {
-  Mask mask = {};        // fits the scores [B, H, T, S]
-  Rng* rng = nullptr;    // training passes one, for dropout
-  bool weights = false;  // return the weights too
-};
-
-struct Attended {
-  Tensor y;
-  /// [B, H, T, S], after dropout: those that y was mixed with. Undefined unless asked for.
-  Tensor weights;
+  bool batch_first = true;  // inputs and y are [B, T, C]; false: [T, B, C]
+  double dropout = 0;       // of the weights
+  Score score = ScaledDot{};
+  std::optional<double> fill = {};  // what hidden scores become; see AttentionOptions
 };
 
 /// Attention in several heads at once (Vaswani et al. 2017, section 3.2.2). Head h projects query,
 /// key and value to its own q, k [., d_k] and v [., d_v], and mixes the v by
-///   weights = softmax(q kᵀ / temperature, masked);   head_h = weights v
+///   head_h = attention(q, k, v)
 /// y is the output map of all heads side by side. A query that may see nothing mixes to exactly 0,
-/// so its y is the output bias.
-/// The fused operation runs unless weights are asked for or dropped out, which need them whole:
-/// then it is the definition. Both give the same values up to rounding.
+/// so its y is the output bias. All heads share the parameters of the score, if it has any.
 struct MultiHeadAttention {
-  MultiHeadAttentionOptions options;  // with the defaults filled in
-  Linear query;                       // [H d_k, C]
-  Linear key;                         // [H d_k, key_width]
-  Linear value;                       // [H d_v, value_width]
-  Linear output;                      // [C, H d_v]
-  Dropout dropout;
+  int64_t heads;  // H
+  bool batch_first;
+  Linear query;         // [H d_k, C]
+  Linear key;           // [H d_k, key_width]
+  Linear value;         // [H d_v, value_width]
+  Attention attention;  // of the heads
+  Linear output;        // [C, H d_v]
 
-  /// Throws    ValueError for sizes that are not > 0, heads that do not divide a d_model from which
-  ///           a head's width is derived, or a temperature that is not > 0
-  MultiHeadAttention(const MultiHeadAttentionOptions& o, Rng& rng);
+  /// Throws    ValueError for sizes that are not > 0, or heads that do not divide a d_model from
+  ///           which a head's width is derived
+  MultiHeadAttention(const MultiHeadAttentionOptions& options, Rng& rng);
 
-  /// Shapes    query [B, T, C], key [B, S, key_width], value [B, S, value_width] -> y [B, T, C]
+  /// Shapes    query [B, T, C], key [B, S, key_width], value [B, S, value_width] -> y [B, T, C];
+  ///           with the first two axes exchanged, if not batch_first; weights are [B, H, T, S]
   /// Throws    ShapeError naming the input that does not fit
   Attended operator()(const Tensor& query_input, const Tensor& key_input, const Tensor& value_input,
                       const AttentionCall& call = {}) const;
@@ -68,8 +96,13 @@ struct MultiHeadAttention {
     v("query", query);
     v("key", key);
     v("value", value);
+    v("score", attention.score);
     v("output", output);
   }
+
+ private:
+  struct Completed : MultiHeadAttentionOptions {};  // every default filled in, every size checked
+  MultiHeadAttention(const Completed& o, Rng& rng);
 };
 
 }  // namespace attograd::nn

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <attograd/core/create.h>
 #include <attograd/core/graph.h>
@@ -42,16 +43,21 @@ double scale_of(const Tensor& q, const AttentionOptions& options) {
 
 // ---- the definition ----
 
+/// [B, H, T, S]
+Tensor scaled_products(const Tensor& q, const Tensor& k, double scale) {
+  return matmul(q, transpose(k)) * scale;
+}
+
 /// keep and bias may be undefined.
-Tensor weights_of(const Tensor& q, const Tensor& k, double scale, const Tensor& keep,
-                  const Tensor& bias) {
-  const Tensor scores = matmul(q, transpose(k)) * scale;  // [B, H, T, S]
-  if (bias.defined()) {
-    // masked_softmax even then: a bias of -inf may hide a whole row, which gives 0 and not NaN.
-    const Tensor everything(Array::filled({}, DType::boolean, 1));
-    return masked_softmax(scores + bias, keep.defined() ? keep : everything);
-  }
-  return keep.defined() ? masked_softmax(scores, keep) : softmax(scores);
+Tensor weights_of(const Tensor& scores, const Tensor& keep, const Tensor& bias,
+                  std::optional<double> fill) {
+  const bool filled = keep.defined() && fill;
+  const Tensor biased = bias.defined() ? scores + bias : scores;
+  const Tensor seen = filled ? masked_fill(biased, logical_not(keep), *fill) : biased;
+  if (keep.defined() && !filled) return masked_softmax(seen, keep);
+  if (!bias.defined()) return softmax(seen);
+  // A bias of -inf may hide a whole row, which gives 0 and not NaN.
+  return masked_softmax(seen, Tensor(Array::filled({}, DType::boolean, 1)));
 }
 
 /// What the two parts of a mask keep together.
@@ -131,20 +137,35 @@ Arrays attention_gradients(const KernelArguments& a, double scale, bool causal) 
 
 }  // namespace
 
+Tensor attention_weights(const Tensor& scores, const Mask& mask, std::optional<double> fill) {
+  check<ShapeError>(scores.rank() == 4, "attention: scores must be [B, H, T, S], got ",
+                    signature(scores));
+  check<DTypeError>(is_floating(scores.dtype()), "attention: scores must be f32 or f64, got ",
+                    signature(scores));
+  // In f32 a fill may round to infinity, and infinite scores have no softmax.
+  const double largest = scores.dtype() == DType::f32 ? std::numeric_limits<float>::max()
+                                                      : std::numeric_limits<double>::max();
+  check<ValueError>(!fill || std::abs(*fill) <= largest, "attention: fill must be finite in ",
+                    scores.dtype(), ", got ", fill.value_or(0),
+                    "; without it hidden keys have weight 0");
+  const Tensor bias = mask.added(scores.shape(), "attention");
+  check<DTypeError>(!bias.defined() || bias.dtype() == scores.dtype(),
+                    "attention: the mask's bias must have the dtype of the scores, got bias = ",
+                    bias.defined() ? bias.dtype() : scores.dtype(),
+                    ", scores = ", signature(scores));
+  return weights_of(scores, mask.kept(scores.shape(), "attention"), bias, fill);
+}
+
 Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOptions& options) {
-  const Shape scores = scores_of(q, k);
-  const Tensor bias = options.mask.added(scores, "attention");
-  check<DTypeError>(!bias.defined() || bias.dtype() == q.dtype(),
-                    "attention: the mask's bias must have the dtype of q, got bias = ",
-                    bias.defined() ? bias.dtype() : q.dtype(), ", q = ", signature(q));
-  return weights_of(q, k, scale_of(q, options), options.mask.kept(scores, "attention"), bias);
+  scores_of(q, k);
+  return attention_weights(scaled_products(q, k, scale_of(q, options)), options.mask, options.fill);
 }
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
                  const AttentionOptions& options) {
   const Shape scores = scores_of(q, k);
   check_values(k, v);
-  if (options.mask.has_bias()) return matmul(attention_weights(q, k, options), v);
+  if (options.mask.has_bias() || options.fill) return matmul(attention_weights(q, k, options), v);
   const double scale = scale_of(q, options);
   const bool causal = options.mask.is_causal();
   Tensors inputs = {q, k, v};
@@ -162,7 +183,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
           [scale, causal](const Tensors& x) {
             const Tensor kept =
                 both(x.size() == 4 ? x[3] : Tensor(), causal, x[0].dim(2), x[1].dim(2));
-            return matmul(weights_of(x[0], x[1], scale, kept, {}), x[2]);
+            return matmul(weights_of(scaled_products(x[0], x[1], scale), kept, {}, {}), x[2]);
           },
       .vjp_kernel = [scale, causal](
                         const KernelArguments& a) { return attention_gradients(a, scale, causal); },

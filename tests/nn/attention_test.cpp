@@ -31,7 +31,8 @@ void check_twin(const MultiHeadAttention& module, const Tensors& x, double tempe
   const Attended fused = module(x[0], x[1], x[2], {.mask = mask});
   CHECK(naive::distance(fused.y, right.y) <= kTolerance);
   CHECK_FALSE(fused.weights.defined());
-  const Attended whole = module(x[0], x[1], x[2], {.mask = mask, .weights = true});
+  const Attended whole =
+      module(x[0], x[1], x[2], {.mask = mask, .weights = ReturnedWeights::after_dropout});
   CHECK(naive::distance(whole.y, right.y) <= kTolerance);
   CHECK(naive::distance(whole.weights, right.weights) <= kTolerance);
 }
@@ -54,7 +55,7 @@ TEST_CASE("cross attention with its own widths and temperature equals its loops"
                                            .value_width = 2,
                                            .query_bias = false,
                                            .value_bias = false,
-                                           .temperature = 0.8});
+                                           .score = ScaledDot{.temperature = 0.8}});
   const Tensors x{random({2, 4, 4}, 1), random({2, 3, 3}, 2), random({2, 3, 2}, 3)};
   check_twin(module, x, 0.8);
   const Tensor keep =
@@ -101,8 +102,10 @@ TEST_CASE("a query that sees nothing has output and gradients of exactly zero") 
   for (Tensor* x : {&q, &k, &v}) x->set_requires_grad();
   for (const bool weights : {false, true}) {
     for (Tensor* x : {&q, &k, &v}) x->clear_grad();
-    const Attended a = module(reshape(q, {1, 2, 2}), reshape(k, {1, 2, 2}), reshape(v, {1, 2, 2}),
-                              {.mask = mask, .weights = weights});
+    const Attended a =
+        module(reshape(q, {1, 2, 2}), reshape(k, {1, 2, 2}), reshape(v, {1, 2, 2}),
+               {.mask = mask,
+                .weights = weights ? ReturnedWeights::after_dropout : ReturnedWeights::none});
     backward(sum(a.y));
     const auto check_values = [](const Tensor& x, const std::vector<double>& right) {
       const std::vector<double> got = x.to_vector<double>();
@@ -126,13 +129,14 @@ TEST_CASE("a query that sees nothing has output and gradients of exactly zero") 
 TEST_CASE("a single key has weight one and query and key receive a gradient of exactly zero") {
   const MultiHeadAttention module = exact({.d_model = 4, .heads = 2});
   const Tensor x = random({1, 1, 4}, 1);
-  const Attended a = module(x, {.weights = true});
+  const Attended a = module(x, {.weights = ReturnedWeights::after_dropout});
   CHECK(a.weights.to_vector<double>() == std::vector<double>{1, 1});
   const Tensor projected = module.output(module.value(x));
   CHECK(naive::distance(a.y, op_cases::numbers(projected)) <= kTolerance);
   for (const bool weights : {false, true}) {
     clear_gradients(module);
-    const Tensor y = module(x, {.weights = weights}).y;
+    const Tensor y =
+        module(x, {.weights = weights ? ReturnedWeights::after_dropout : ReturnedWeights::none}).y;
     backward(y, random(y.shape(), 2));
     for (const Tensor& w :
          {module.query.weight, module.query.bias, module.key.weight, module.key.bias})
@@ -155,8 +159,9 @@ TEST_CASE("training drops weights and returns those that were mixed") {
   const MultiHeadAttention module = exact({.d_model = 4, .heads = 2, .dropout = 0.5});
   const Tensor x = random({2, 8, 4}, 1);
   Rng rng(3);
-  const Attended trained = module(x, {.rng = &rng, .weights = true});
-  const std::vector<double> kept = module(x, {.weights = true}).weights.to_vector<double>();
+  const Attended trained = module(x, {.rng = &rng, .weights = ReturnedWeights::after_dropout});
+  const std::vector<double> kept =
+      module(x, {.weights = ReturnedWeights::after_dropout}).weights.to_vector<double>();
   const std::vector<double> dropped = trained.weights.to_vector<double>();
   int zeros = 0;
   for (size_t i = 0; i < kept.size(); ++i) {
@@ -198,8 +203,7 @@ TEST_CASE("sizes from which no heads can be made are refused with both numbers")
   CHECK_THROWS_AS(MultiHeadAttention({.d_model = 10, .heads = 3, .d_k = 4}, rng), ValueError);
   CHECK_THROWS_AS(MultiHeadAttention({.d_model = 4, .heads = 2, .d_k = -2, .d_v = 2}, rng),
                   ValueError);
-  CHECK_THROWS_AS(MultiHeadAttention({.d_model = 4, .heads = 2, .temperature = 0}, rng),
-                  ValueError);
+  CHECK_THROWS_AS(MultiHeadAttention({.d_model = 4, .heads = 2, .d_k = -4}, rng), ValueError);
   CHECK_THROWS_AS(MultiHeadAttention({.d_model = 4, .heads = 2, .dropout = 1.5}, rng), ValueError);
 }
 

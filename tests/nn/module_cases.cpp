@@ -102,7 +102,7 @@ const std::vector<std::string> kAttention{
     "value.weight[4, 4]", "value.bias[4]", "output.weight[4, 4]", "output.bias[4]"};
 
 void add_attention(std::vector<ModuleCase>& rows) {
-  const auto add_self = [&](std::string name, const Mask& mask, bool weights) {
+  const auto add_self = [&](std::string name, const Mask& mask, ReturnedWeights weights) {
     const auto call = [=](const MultiHeadAttention& m, const Tensors& x, Rng* rng) {
       return m(x[0], {.mask = mask, .rng = rng, .weights = weights}).y;
     };
@@ -118,8 +118,8 @@ void add_attention(std::vector<ModuleCase>& rows) {
                     .count = 80,
                     .output = {2, 3, 4}});
   };
-  for (const bool weights : {false, true}) {
-    const std::string how = weights ? " with weights" : "";
+  for (const auto weights : {ReturnedWeights::none, ReturnedWeights::after_dropout}) {
+    const std::string how = weights == ReturnedWeights::none ? "" : " with weights";
     add_self("to itself" + how, {}, weights);
     add_self("that is causal" + how, Mask::causal(), weights);
     add_self(
@@ -138,7 +138,7 @@ void add_attention(std::vector<ModuleCase>& rows) {
                                          .query_bias = false,
                                          .key_bias = false,
                                          .output_bias = false,
-                                         .temperature = 0.7};
+                                         .score = ScaledDot{.temperature = 0.7}};
   const auto call = [](const MultiHeadAttention& m, const Tensors& x, Rng* rng) {
     return m(x[0], x[1], x[2], {.rng = rng}).y;
   };

@@ -91,7 +91,7 @@ inline Attended attention(const Numbers& query, const Numbers& key, const Number
   const Numbers q = linear(query, module.query);
   const Numbers k = linear(key, module.key);
   const Numbers v = linear(value, module.value);
-  const int64_t heads = module.options.heads;
+  const int64_t heads = module.heads;
   const int64_t d_k = q.shape[2] / heads;
   const int64_t d_v = v.shape[2] / heads;
   Numbers weights({q.shape[0], heads, q.shape[1], k.shape[1]});
