@@ -27,21 +27,18 @@ void list_in(std::ostream& out, std::string_view what, const std::vector<std::st
   for (const std::string& name : names) out << ' ' << name;
 }
 
-}  // namespace
+using Pairs = std::vector<std::pair<Tensor, Tensor>>;
 
-NamedTensors distinct(const NamedTensors& tensors) { return distinct_entries(tensors); }
-Tensors distinct(const Tensors& tensors) { return distinct_entries(tensors); }
-
-LoadReport load(const NamedTensors& targets, const NamedTensors& sources,
-                const LoadOptions& options) {
-  LoadReport report;
+/// Targets and the sources of their names.
+Pairs pairs_of(std::string_view op, const NamedTensors& targets, const NamedTensors& sources,
+               const LoadOptions& options, LoadReport& report) {
   std::vector<std::string> twice;
   std::vector<std::string> misfits;
   std::map<std::string, Tensor, std::less<>> by_name;
   for (const auto& [name, source] : sources)
     if (!by_name.emplace(name, source).second) twice.push_back(name);
 
-  std::vector<std::pair<Tensor, Tensor>> pairs;
+  Pairs pairs;
   for (const auto& [name, target] : targets) {
     const auto found = by_name.extract(name);
     if (!found) {
@@ -65,9 +62,28 @@ LoadReport load(const NamedTensors& targets, const NamedTensors& sources,
     list_in(wrong, "missing", report.missing);
     list_in(wrong, "unexpected", report.unexpected);
   }
-  check<FormatError>(wrong.str().empty(),
-                     "load: every tensor must have one of its name, shape and type, got",
-                     wrong.str());
+  check<FormatError>(wrong.str().empty(), op,
+                     ": every tensor must have one of its name, shape and type, got", wrong.str());
+  return pairs;
+}
+
+}  // namespace
+
+NamedTensors distinct(const NamedTensors& tensors) { return distinct_entries(tensors); }
+Tensors distinct(const Tensors& tensors) { return distinct_entries(tensors); }
+
+Tensors matched(const NamedTensors& targets, const NamedTensors& sources) {
+  LoadReport report;
+  Tensors list;
+  for (const auto& [target, source] : pairs_of("with_parameters", targets, sources, {}, report))
+    list.push_back(source);
+  return list;
+}
+
+LoadReport load(const NamedTensors& targets, const NamedTensors& sources,
+                const LoadOptions& options) {
+  LoadReport report;
+  Pairs pairs = pairs_of("load", targets, sources, options, report);
   // A source may share memory with the target of another name: it is read before any is written.
   for (auto& [target, source] : pairs)
     for (const auto& [other, unused] : pairs)

@@ -54,7 +54,8 @@ Attended Attention::operator()(const Tensor& q, const Tensor& k, const Tensor& v
       call.weights != ReturnedWeights::none || inspect || (call.rng && dropout.p > 0) || fill;
   if (!whole)
     if (const auto dot = score.product(q, k))
-      return {.y = attention(dot->q, dot->k, v, {.mask = call.mask, .scale = dot->scale})};
+      return {.y = attention(dot->q, dot->k, v,
+                             {.mask = call.mask, .scale = dot->scale, .fill = fill})};
   const Tensor weights = attention_weights(score(q, k), call.mask, fill);  // [B, H, T, S]
   if (inspect) inspect(detach(weights));
   const Tensor kept = dropout(weights, call.rng);

@@ -128,6 +128,13 @@ M with_parameters(const M& module, const Tensors& tensors) {
   return map_parameters(module, [&](const Tensor&) { return *next++; });
 }
 
+/// The same by name, as named_parameters(module) calls them.
+/// Throws    FormatError that lists all that is missing, unexpected or of another shape
+template <Module M>
+M with_parameters(const M& module, const NamedTensors& tensors) {
+  return with_parameters(module, matched(named_parameters(module), tensors));
+}
+
 /// A copy with parameters of its own, as f32 or f64. Gradients are not copied.
 template <Module M>
 M to(const M& module, DType dtype) {

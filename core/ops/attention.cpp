@@ -165,11 +165,12 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
                  const AttentionOptions& options) {
   const Shape scores = scores_of(q, k);
   check_values(k, v);
-  if (options.mask.has_bias() || options.fill) return matmul(attention_weights(q, k, options), v);
-  const double scale = scale_of(q, options);
   const bool causal = options.mask.is_causal();
-  Tensors inputs = {q, k, v};
   const Tensor keep = options.mask.kept_without_causal(scores, "attention");
+  const bool filled = options.fill && (causal || keep.defined());
+  if (options.mask.has_bias() || filled) return matmul(attention_weights(q, k, options), v);
+  const double scale = scale_of(q, options);
+  Tensors inputs = {q, k, v};
   if (keep.defined()) inputs.push_back(keep);
   Arrays numbers;
   for (const Tensor& input : inputs) numbers.push_back(input.array());

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <attograd/nn/attention.h>
+#include <attograd/nn/layer_norm.h>
+
+namespace attograd::systems {
+
+/// Systems B and D, ScaledDotProductAttention: q, k, v [B, H, T or S, D] -> (y, weights), under any
+/// mask that broadcasts to [B, H, T, S]. Hidden scores are filled with -1e9. `dropout` is that of
+/// the weights (B: 0.1, D: none).
+inline nn::Attention scaled_dot_product_attention(double temperature, double dropout = 0) {
+  return {.score = nn::ScaledDot{.temperature = temperature},
+          .fill = -1e9,
+          .dropout = nn::Dropout(dropout)};
+}
+
+struct HeadsFirstOptions {
+  int64_t n_head = 1, d_model = 0, d_k = 0, d_v = 0;
+  double dropout = 0.1;  // after fc; the weights have their own, always 0.1
+  std::optional<double> fill = -1e9;
+  double eps = 1e-6;
+};
+
+/// System B, MultiHeadAttention: no biases; a layer norm on the query alone, in self-attention too;
+/// the query as it came in is added to y.   [B, T, C]; mask [B, T or 1, S]
+struct HeadsFirst {
+  nn::LayerNorm layer_norm;
+  nn::MultiHeadAttention attention;
+  nn::Dropout dropout;
+
+  HeadsFirst(const HeadsFirstOptions& o, Rng& rng)
+      : layer_norm(o.d_model, {.eps = o.eps}),
+        attention({.d_model = o.d_model,
+                   .heads = o.n_head,
+                   .d_k = o.d_k,
+                   .d_v = o.d_v,
+                   .query_bias = false,
+                   .key_bias = false,
+                   .value_bias = false,
+                   .output_bias = false,
+                   .dropout = 0.1,
+                   .fill = o.fill},
+                  rng),
+        dropout(o.dropout) {}
+
+  nn::Attended operator()(const Tensor& q, const Tensor& k, const Tensor& v,
+                          const nn::AttentionCall& call) const {
+    const auto [y, weights] = attention(layer_norm(q), k, v, call);
+    return {.y = q + dropout(y, call.rng), .weights = weights};
+  }
+
+  void visit(auto&& v) {
+    v("w_qs", attention.query);
+    v("w_ks", attention.key);
+    v("w_vs", attention.value);
+    v("fc", attention.output);
+    v("layer_norm", layer_norm);
+  }
+};
+
+}  // namespace attograd::systems
