@@ -28,7 +28,10 @@
 #include <attograd/nn/linear.h>
 #include <attograd/nn/module.h>
 #include <attograd/nn/score.h>
-#include <attograd/optim/adamw.h>
+#include <attograd/optim/adam.h>
 #include <attograd/optim/clip.h>
+#include <attograd/optim/ema.h>
+#include <attograd/optim/optimizer.h>
+#include <attograd/optim/rmsprop.h>
 #include <attograd/optim/schedule.h>
 #include <attograd/optim/sgd.h>

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <set>
 
+#include <attograd/core/ops.h>
 #include <attograd/optim/clip.h>
 #include <attograd/optim/optimizer.h>
 
@@ -42,6 +43,22 @@ void check_gradients(const char* optimizer, const NamedTensors& parameters) {
     check<NumericError>(std::isfinite(norm), optimizer,
                         ": gradients must be finite, got one of norm ", norm, " for ", name, " = ",
                         signature(w), "; no parameter was updated");
+  }
+}
+
+void check_state(const char* optimizer, const std::map<std::string, Range>& ranges,
+                 const NamedTensors& state) {
+  const NoGrad numbers_only;
+  for (const auto& [name, tensor] : state) {
+    const auto found = ranges.find(name);
+    if (found == ranges.end()) continue;
+    const auto [low, high] = found->second;
+    const Tensor x = cast(tensor, DType::f64);
+    const Tensor within = logical_and(x >= low, x <= high);  // false for NaN
+    const double outside = static_cast<double>(x.numel()) - sum(within).item();
+    check<FormatError>(outside == 0, optimizer, ": ", name, " must hold numbers in [", low, ", ",
+                       high, "], got ", outside, " others in ", signature(tensor),
+                       "; the state was damaged or is another optimizer's");
   }
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <initializer_list>
+#include <limits>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,11 +26,25 @@ void check_not_negative(const char* optimizer,
 /// Throws NumericError if a gradient holds NaN or infinity.
 void check_gradients(const char* optimizer, const NamedTensors& parameters);
 
+/// What the numbers of a remembered tensor can be; never NaN.
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+};
+inline constexpr Range kNotNegative{.low = 0};
+inline constexpr Range kCount{.low = 0, .high = 0x1p53};  // doubles count no further
+
+/// Throws FormatError if a tensor holds a number outside the range that `ranges` has under its
+/// name.
+void check_state(const char* optimizer, const std::map<std::string, Range>& ranges,
+                 const NamedTensors& state);
+
 /// What every optimizer does around its own formula. An optimizer is
 ///   struct Options { static constexpr const char* kName; double lr; ... };
 ///   struct State { explicit State(const Tensor& w); void visit(auto&& v); };   per parameter
 ///   void check_options(const Options&);                                        throws ValueError
 ///   void update(const Options&, State&, Tensor& w, const Tensor& g);           the formula
+/// where visit calls v(name, tensor) or v(name, tensor, range) for each tensor of the state.
 ///
 /// A parameter without a gradient is left alone: value, state and step count. One whose gradient is
 /// zero still decays and moves by its momentum. clear_gradients() makes them absent.
@@ -80,8 +96,12 @@ class Optimizer {
     for (auto& [name, w] : parameters_) w.clear_grad();
   }
 
-  /// The options of each group, which may be changed between steps.
-  std::vector<Options>& options() { return options_; }
+  /// The options of a group, which may be changed between steps. Throws    IndexError
+  Options& options(size_t group = 0) {
+    check<IndexError>(group < options_.size(), Options::kName, ": a group must be in [0, ",
+                      options_.size(), "), the number of groups, got ", group);
+    return options_[group];
+  }
   /// The learning rate of all groups, as of the next step.
   void set_lr(double lr) {
     for (Options& options : options_) options.lr = lr;
@@ -92,18 +112,30 @@ class Optimizer {
   /// schedule gives them again.
   NamedTensors state() {
     NamedTensors list;
-    for (size_t i = 0; i < slots_.size(); ++i)
-      slots_[i].state.visit([&](const char* name, const Tensor& tensor) {
-        list.emplace_back(parameters_[i].first + "." + name, tensor);
-      });
+    visit_state([&](const std::string& name, const Tensor& tensor, Range) {
+      list.emplace_back(name, tensor);
+    });
     return list;
   }
-  /// Continues from a state, bit for bit. Throws    FormatError as load() does
+  /// Continues from a state, bit for bit.
+  /// Throws    FormatError as load() does, and for numbers that no training leads to (NaN, a step
+  ///           or mean square < 0); the state is as it was then
   LoadReport load_state(const NamedTensors& state_before, const LoadOptions& how = {}) {
+    std::map<std::string, Range> ranges;
+    visit_state(
+        [&](const std::string& name, const Tensor&, Range range) { ranges.emplace(name, range); });
+    check_state(Options::kName, ranges, state_before);
     return load(state(), state_before, how);
   }
 
  private:
+  void visit_state(const auto& f) {
+    for (size_t i = 0; i < slots_.size(); ++i)
+      slots_[i].state.visit([&](const char* name, const Tensor& tensor, Range range = {}) {
+        f(parameters_[i].first + "." + name, tensor, range);
+      });
+  }
+
   struct Slot {
     size_t group;
     State state;

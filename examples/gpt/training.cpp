@@ -91,7 +91,7 @@ Training::Training(Config recipe, Vocabulary characters, uint64_t fingerprint)
 void Training::configure(const Config& changed) {
   config = changed;
   const std::vector<optim::AdamW::Group> groups = parameter_groups(model, config);
-  for (size_t i = 0; i < groups.size(); ++i) adam.options()[i] = groups[i].options;
+  for (size_t i = 0; i < groups.size(); ++i) adam.options(i) = groups[i].options;
 }
 
 double Training::update(const std::vector<int64_t>& ids) {

@@ -7,7 +7,7 @@
 #include <attograd/core/random.h>
 #include <attograd/nn/gpt.h>
 #include <attograd/nn/module.h>
-#include <attograd/optim/adamw.h>
+#include <attograd/optim/adam.h>
 
 namespace gpt {
 

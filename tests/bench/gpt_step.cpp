@@ -16,7 +16,7 @@
 #include <attograd/core/ops.h>
 #include <attograd/nn/gpt.h>
 #include <attograd/nn/module.h>
-#include <attograd/optim/adamw.h>
+#include <attograd/optim/adam.h>
 #include <attograd/optim/clip.h>
 
 using namespace attograd;

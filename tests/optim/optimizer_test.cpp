@@ -8,8 +8,9 @@
 #include "reference.h"
 #include <attograd/core/create.h>
 #include <attograd/core/ops.h>
-#include <attograd/optim/adamw.h>
+#include <attograd/optim/adam.h>
 #include <attograd/optim/clip.h>
+#include <attograd/optim/rmsprop.h>
 #include <attograd/optim/schedule.h>
 #include <attograd/optim/sgd.h>
 
@@ -62,17 +63,16 @@ void check_steps(const std::vector<double>& right,
   }
 }
 
-std::function<Sgd(const Tensor&, const Tensor&)> sgd(const SgdOptions& options) {
+template <class Optimizer, class Options>
+std::function<Optimizer(const Tensor&, const Tensor&)> over_both(const Options& options) {
   return [=](const Tensor& matrix, const Tensor& vector) {
-    return Sgd(Tensors{matrix, vector}, options);
+    return Optimizer(Tensors{matrix, vector}, options);
   };
 }
-
-std::function<AdamW(const Tensor&, const Tensor&)> adamw(const AdamWOptions& options) {
-  return [=](const Tensor& matrix, const Tensor& vector) {
-    return AdamW(Tensors{matrix, vector}, options);
-  };
-}
+auto sgd(const SgdOptions& options) { return over_both<Sgd>(options); }
+auto adam(const AdamOptions& options) { return over_both<Adam>(options); }
+auto adamw(const AdamWOptions& options) { return over_both<AdamW>(options); }
+auto rmsprop(const RmspropOptions& options) { return over_both<Rmsprop>(options); }
 
 AdamW adamw_groups(const Tensor& matrix, const Tensor& vector) {
   const AdamWOptions decayed{.lr = 0.05, .beta2 = 0.99, .weight_decay = 0.1};
@@ -86,7 +86,15 @@ TEST_CASE("sgd follows PyTorch for 20 steps") {
   check_steps(reference::kSgdMomentum, sgd({.lr = 0.05, .momentum = 0.9}));
   check_steps(reference::kSgdNesterovDecay,
               sgd({.lr = 0.05, .momentum = 0.9, .nesterov = true, .weight_decay = 0.1}));
+  check_steps(reference::kSgdDampened,
+              sgd({.lr = 0.05, .momentum = 0.9, .dampening = 0.3, .weight_decay = 0.1}));
   check_steps(reference::kSgdClipped, sgd({.lr = 0.05}), {.clip = 1});
+}
+
+TEST_CASE("adam follows PyTorch for 20 steps") {
+  check_steps(reference::kAdam, adam({.lr = 0.05}));
+  check_steps(reference::kAdamDecay,
+              adam({.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3, .weight_decay = 0.5}));
 }
 
 TEST_CASE("adamw follows PyTorch for 20 steps") {
@@ -96,80 +104,30 @@ TEST_CASE("adamw follows PyTorch for 20 steps") {
   check_steps<AdamW>(reference::kAdamWGroups, adamw_groups);
 }
 
+TEST_CASE("rmsprop follows PyTorch for 20 steps") {
+  check_steps(reference::kRmsprop, rmsprop({}));
+  check_steps(
+      reference::kRmspropMomentum,
+      rmsprop({.lr = 0.02, .alpha = 0.9, .eps = 1e-3, .momentum = 0.8, .weight_decay = 0.1}));
+  check_steps(reference::kRmspropCentered,
+              rmsprop({.lr = 0.02, .alpha = 0.9, .momentum = 0.8, .centered = true}));
+}
+
+TEST_CASE("centred rmsprop survives equal gradients whose variance rounds below 0") {
+  Tensor w = zeros({64});
+  w.set_requires_grad();
+  std::vector<double> g(64);
+  for (size_t i = 0; i < g.size(); ++i) g[i] = 0.1 * static_cast<double>(i + 1);
+  w.set_grad(from_values({64}, g));
+  Rmsprop optimizer(Tensors{w}, {.lr = 1e-9, .alpha = 0.5, .centered = true});
+  for (int t = 0; t < 100; ++t) optimizer.step();
+  CHECK(sum(is_finite(w)).item() == 64);
+}
+
 TEST_CASE("adamw with groups and warm-up and cosine and clipping follows PyTorch for 20 steps") {
   check_steps<AdamW>(
       reference::kAdamWRecipe, adamw_groups,
       {.schedule = Cosine{.peak = 0.05, .minimum = 0.005, .warmup = 4, .total = 18}, .clip = 1});
-}
-
-/// The values of one parameter after each gradient.
-template <class Optimizer, class Options>
-std::vector<double> trace(double start, const Options& options,
-                          const std::vector<double>& gradients) {
-  Tensor w = parameter({start});
-  Optimizer optimizer(Tensors{w}, options);
-  std::vector<double> values;
-  for (double g : gradients) {
-    give_gradient(w, g);
-    optimizer.step();
-    values.push_back(w.item());
-  }
-  return values;
-}
-
-void check_close(const std::vector<double>& got, const std::vector<double>& right) {
-  REQUIRE(got.size() == right.size());
-  for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(right[i]).epsilon(1e-9));
-}
-
-TEST_CASE("the eps of adam stands outside the root and outside the bias correction") {
-  const AdamWOptions adam{.lr = 0.1, .weight_decay = 0};
-  check_close(trace<AdamW>(0, adam, {1e-3}), {-0.1 * 1e-3 / (1e-3 + 1e-8)});
-  check_close(trace<AdamW>(0, adam, {1e-10}), {-0.1 * 1e-10 / (1e-10 + 1e-8)});
-}
-
-TEST_CASE("adam counts its steps from 1 and corrects both moments") {
-  check_close(trace<AdamW>(1, AdamWOptions{.lr = 0.1, .weight_decay = 0}, {1, -0.5, 0.25}),
-              {0.900000001, 0.8733662967, 0.8393233830});
-}
-
-TEST_CASE("the weight decay of adamw is decoupled from the gradient") {
-  const AdamWOptions options{.lr = 0.1, .weight_decay = 0.5};
-  check_close(trace<AdamW>(2, options, {0.3, 0.3}), {1.8000000033, 1.6100000065});
-  CHECK(trace<AdamW>(2, options, {0}).front() == 1.9);
-}
-
-TEST_CASE("a parameter without gradient is untouched and one with a zero gradient moves on") {
-  Tensor w = parameter({2});
-  AdamW adamw(Tensors{w}, {.lr = 0.1, .weight_decay = 0.5});
-  adamw.step();
-  CHECK(w.item() == 2);
-  CHECK(adamw.state()[0].second.item() == 0);  // steps
-  give_gradient(w, 0);
-  adamw.step();
-  CHECK(w.item() == 1.9);
-  CHECK(adamw.state()[0].second.item() == 1);
-
-  Tensor p = parameter({1});
-  Sgd sgd(Tensors{p}, {.lr = 0.1, .momentum = 0.9});
-  give_gradient(p, 1);
-  sgd.step();
-  CHECK(p.item() == 0.9);
-  sgd.clear_gradients();
-  sgd.step();
-  CHECK(p.item() == 0.9);
-  give_gradient(p, 0);
-  sgd.step();
-  CHECK(p.item() == doctest::Approx(0.81).epsilon(1e-15));
-}
-
-TEST_CASE("a tensor that is listed twice is stepped once") {
-  const Tensor w = parameter({1});
-  give_gradient(w, 1);
-  Sgd(Tensors{w, w}, {.lr = 0.1}).step();
-  CHECK(w.item() == 0.9);
-  Sgd(NamedTensors{{"embedding", w}, {"head", w}}, {.lr = 0.1}).step();
-  CHECK(w.item() == doctest::Approx(0.8).epsilon(1e-15));
 }
 
 TEST_CASE("no parameter moves when any gradient is not finite") {
@@ -220,8 +178,10 @@ TEST_CASE("a restored optimizer continues bit for bit") {
     CHECK(matrix.to_vector<double>() == matrix_after);
     CHECK(vector.to_vector<double>() == vector_after);
   };
-  check_resume(sgd({.lr = 0.05, .momentum = 0.9}));
+  check_resume(sgd({.lr = 0.05, .momentum = 0.9, .dampening = 0.5}));
+  check_resume(adam({.weight_decay = 0.1}));
   check_resume(adamw({}));
+  check_resume(rmsprop({.momentum = 0.5, .centered = true}));
   check_resume(adamw_groups);
 }
 
@@ -234,6 +194,48 @@ TEST_CASE("the state is named after the parameters and a foreign one is refused"
   CHECK(state[1].first == "up.weight.exp_avg");
   CHECK(state[2].first == "up.weight.exp_avg_sq");
   CHECK_THROWS_AS(adamw.load_state({{"up.weight.step", state[0].second}}), FormatError);
+}
+
+/// The state of an optimizer of one parameter "w" with one entry put to a value; what was thrown
+/// when it was loaded.
+template <class Optimizer>
+std::string message_of_loading(const std::string& entry, double value) {
+  const Tensor w = parameter({1, 2});
+  Optimizer optimizer(NamedTensors{{"w", w}}, {});
+  NamedTensors state;
+  for (const auto& [name, tensor] : optimizer.state())
+    state.emplace_back(
+        name, name == entry ? full(tensor.shape(), value, tensor.dtype()) : ones_like(tensor));
+  try {
+    optimizer.load_state(state);
+  } catch (const FormatError& error) {
+    for (const auto& [name, tensor] : optimizer.state())
+      CHECK(sum(not_equal(tensor, 0)).item() == 0);
+    return error.what();
+  }
+  for (const auto& [name, tensor] : optimizer.state())
+    CHECK(sum(equal(tensor, name == entry ? value : 1)).item() == double(tensor.numel()));
+  return "loaded";
+}
+
+TEST_CASE("a state with numbers that no training leads to is refused") {
+  CHECK(message_of_loading<AdamW>("w.step", -1) ==
+        "adamw: w.step must hold numbers in [0, 9.0072e+15], got 1 others in i64[]; the state was "
+        "damaged or is another optimizer's");
+  CHECK(message_of_loading<AdamW>("w.step", 0x1p62).find("w.step must") != std::string::npos);
+  CHECK(message_of_loading<Sgd>("w.step", -3).find("sgd: w.step must") == 0);
+  for (double bad : {-1e-300, -HUGE_VAL, kNaN}) {
+    CHECK(message_of_loading<AdamW>("w.exp_avg_sq", bad).find("got 2 others") != std::string::npos);
+    CHECK(message_of_loading<Adam>("w.exp_avg_sq", bad).find("adam: w.exp_avg_sq") == 0);
+    CHECK(message_of_loading<Rmsprop>("w.square_avg", bad).find("rmsprop: w.square") == 0);
+  }
+  CHECK(message_of_loading<AdamW>("w.exp_avg", kNaN).find("adamw: w.exp_avg must") == 0);
+  CHECK(message_of_loading<Sgd>("w.momentum_buffer", kNaN).find("sgd: w.momentum") == 0);
+  CHECK(message_of_loading<Rmsprop>("w.grad_avg", kNaN).find("rmsprop: w.grad_avg") == 0);
+  // what may come up: an infinite square of a large f32 gradient, a negative mean, no step yet
+  CHECK(message_of_loading<AdamW>("w.exp_avg_sq", HUGE_VAL) == "loaded");
+  CHECK(message_of_loading<AdamW>("w.exp_avg", -2) == "loaded");
+  CHECK(message_of_loading<AdamW>("w.step", 0) == "loaded");
 }
 
 TEST_CASE("a strided parameter is stepped as a contiguous one") {
@@ -267,11 +269,29 @@ TEST_CASE("options outside their domain are refused with name and value") {
                        ValueError);
   CHECK_THROWS_WITH_AS(Sgd(none, {.momentum = kNaN}), doctest::Contains("momentum"), ValueError);
   CHECK_THROWS_WITH_AS(Sgd(none, {.nesterov = true}), doctest::Contains("nesterov"), ValueError);
+  CHECK_THROWS_WITH_AS(Sgd(none, {.momentum = 0.9, .dampening = 0.1, .nesterov = true}),
+                       doctest::Contains("no dampening"), ValueError);
+  CHECK_THROWS_WITH_AS(Sgd(none, {.dampening = 1.5}), "sgd: dampening must be <= 1, got 1.5",
+                       ValueError);
+  CHECK_THROWS_WITH_AS(Adam(none, {.weight_decay = -1}), doctest::Contains("adam: weight_decay"),
+                       ValueError);
+  CHECK_THROWS_WITH_AS(Rmsprop(none, {.alpha = 1}), "rmsprop: alpha must be < 1, got 1",
+                       ValueError);
+  CHECK_THROWS_WITH_AS(Rmsprop(none, {.eps = kNaN}), doctest::Contains("rmsprop: eps"), ValueError);
   CHECK_THROWS_WITH_AS(AdamW(none, {.beta1 = 1}), doctest::Contains("beta1 1"), ValueError);
   CHECK_THROWS_WITH_AS(AdamW(none, {.eps = -1e-8}), doctest::Contains("eps"), ValueError);
   AdamW adamw(none, {});
   adamw.set_lr(HUGE_VAL);
   CHECK_THROWS_WITH_AS(adamw.step(), doctest::Contains("lr"), ValueError);
+}
+
+TEST_CASE("the options of a group can be changed and a group that is not there is named") {
+  AdamW adamw = adamw_groups(parameter({1}), parameter({2}));
+  adamw.options(1).weight_decay = 0.25;
+  CHECK(adamw.options().weight_decay == 0.1);
+  CHECK(adamw.options(1).weight_decay == 0.25);
+  CHECK_THROWS_WITH_AS(adamw.options(2),
+                       "adamw: a group must be in [0, 2), the number of groups, got 2", IndexError);
 }
 
 }  // namespace

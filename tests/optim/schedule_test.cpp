@@ -1,8 +1,10 @@
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "reference.h"
 #include <attograd/optim/schedule.h>
 
 namespace attograd::optim {
@@ -77,6 +79,36 @@ TEST_CASE("a warm-up longer than the total or a negative step is an error with t
         std::string::npos);
   CHECK(message(Constant{.peak = 1, .warmup = -1}, 0).find("warmup = -1") != std::string::npos);
   CHECK(message(Constant{.peak = 1}, -1) == "schedule: steps count from 0, got -1");
+}
+
+TEST_CASE("noam and step schedules follow PyTorch for 20 steps") {
+  check_equal(rates(Noam{.width = 16, .warmup = 4, .factor = 0.5}, 20), reference::kNoamRates);
+  check_equal(rates(Step{.peak = 0.5, .gamma = 0.7, .every = 3}, 20), reference::kStepRates);
+  check_equal(rates(Milestones{.peak = 0.5, .gamma = 0.3, .steps = {9, 2, 15, 9}}, 20),
+              reference::kMilestoneRates);
+}
+
+TEST_CASE("noam has its peak at the last step of the warm-up and needs none") {
+  const Noam schedule{.width = 512, .warmup = 4000};
+  CHECK(schedule(3999) == Approx(1 / std::sqrt(512.0 * 4000)).epsilon(1e-14));
+  CHECK(schedule(3998) < schedule(3999));
+  CHECK(schedule(4000) < schedule(3999));
+  CHECK(schedule(0) == Approx(schedule(3999) / 4000).epsilon(1e-14));
+  CHECK(Noam{.width = 4}(0) == 0.5);
+  CHECK(Noam{.width = 4, .factor = 2}(3) == 0.5);
+  CHECK(Noam{.width = 1, .warmup = 1}(INT64_MAX) == Approx(0x1p-31 / std::sqrt(2)));
+}
+
+TEST_CASE("noam and step schedules name what they cannot take") {
+  CHECK_THROWS_WITH_AS((Noam{.warmup = 4}(0)), doctest::Contains("got width = 0 and warmup = 4"),
+                       ValueError);
+  CHECK_THROWS_WITH_AS((Noam{.width = 8, .warmup = -1}(0)), doctest::Contains("warmup = -1"),
+                       ValueError);
+  CHECK_THROWS_WITH_AS((Step{.peak = 1}(0)), "schedule: the rate changes every >= 1 steps, got 0",
+                       ValueError);
+  CHECK_THROWS_AS((Noam{.width = 8, .warmup = 1}(-1)), ValueError);
+  CHECK_THROWS_AS((Step{.peak = 1, .every = 1}(-1)), ValueError);
+  CHECK_THROWS_AS((Milestones{.peak = 1}(-1)), ValueError);
 }
 
 TEST_CASE("a rate depends on the step alone") {
