@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -43,6 +44,32 @@ class Options {
 /// The module that a file names; empty if this function does not know it.
 Forward build_system(const std::string& module, Options& options);
 Forward build_torch_module(const std::string& module, Options& options);
+
+/// What a file holds, and the module that its metadata describe.
+struct Golden {
+  std::string module;
+  std::string loss;  // the formula of what was differentiated
+  TensorMap tensors;
+  Forward forward;
+
+  /// Throws    FormatError for a module or an option that is not known
+  explicit Golden(const std::filesystem::path& path);
+
+  /// New leaves with the tensors whose names begin with the prefix, under the rest of their names;
+  /// numbers in that dtype.
+  TensorMap part(const std::string& prefix, DType dtype) const;
+  /// The inputs of the module.
+  TensorMap inputs(DType dtype) const;
+  /// What the gradients are of, from the module's outputs.
+  Tensor loss_of(const TensorMap& outputs) const;
+};
+
+/// What differs from the file when `forward` is run in that dtype, each with both numbers: outputs
+/// and the gradients of all inputs and parameters. Tensors are equal if the largest difference is
+/// at most tolerance max(1, largest right number), with tolerance 1e-12 in f64 and 2e-5 in f32:
+/// entries that cancel to about 0 are compared at the size of the others.
+std::vector<std::string> differences(const Golden& golden, const Forward& forward, DType dtype,
+                                     bool weights);
 
 /// A module over the parameters of a file, in their dtype.
 template <nn::Module M>
