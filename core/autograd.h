@@ -12,8 +12,9 @@ struct BackwardOptions {
 };
 
 /// Adds d(sum of y * seed)/d(leaf) to the gradient of every leaf that y depends on. The seed
-/// defaults to 1 for a y with one element. With create_graph a leaf's gradient refers to the leaf:
-/// clear_grad() ends that cycle.
+/// defaults to 1 for a y with one element. Passes add up, also a pass through a gradient that an
+/// earlier one recorded: for its gradient alone use grad. With create_graph a leaf's gradient
+/// refers to the leaf: clear_grad() ends that cycle.
 /// Throws  GraphError if y depends on nothing that requires gradients, needs a seed, or was freed
 /// Cost    time linear in the graph; the graph is freed on the way unless retained
 void backward(const Tensor& y, const Tensor& seed = {}, const BackwardOptions& options = {});

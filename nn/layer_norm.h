@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include <attograd/core/ops.h>
 #include <attograd/nn/init.h>
 
@@ -17,10 +19,11 @@ struct LayerNorm {
   Tensor bias;    // [width], begins at 0, or undefined
   double eps;
 
-  /// Throws    ValueError unless width > 0 and eps > 0
+  /// Throws    ValueError unless width > 0 and eps > 0 is finite
   explicit LayerNorm(int64_t width, const LayerNormOptions& options = {}) : eps(options.eps) {
     check<ValueError>(width > 0, "LayerNorm: the width must be > 0, got ", width);
-    check<ValueError>(eps > 0, "LayerNorm: eps must be > 0, got ", eps);
+    check<ValueError>(eps > 0 && std::isfinite(eps), "LayerNorm: eps must be > 0 and finite, got ",
+                      eps);
     weight = init::ones({width});
     if (options.bias) bias = init::zeros({width});
   }

@@ -12,13 +12,6 @@ Tensor booleans(const Shape& shape, const std::vector<bool>& values) {
   return from_values(shape, values);
 }
 
-/// Attention of one head with one feature whose scores are all equal.
-Tensor averaged(int64_t queries, const std::vector<double>& v, const Mask& mask, DType dtype) {
-  const auto keys = static_cast<int64_t>(v.size());
-  return attention(zeros({1, 1, queries, 1}, dtype), ones({1, 1, keys, 1}, dtype),
-                   from_values({1, 1, keys, 1}, v, dtype), {.mask = mask});
-}
-
 /// The same attention by the kernel, by the definition through its weights, and by the definition
 /// because a bias of zeros asks for it.
 using Form = std::function<Tensor(const Tensors& x, const Mask& mask)>;
@@ -66,23 +59,6 @@ TEST_CASE("derivatives of masked attention agree with differences at both orders
     const auto f = [&](const Tensors& in) { return form(in, mask); };
     CHECK_MESSAGE(gradcheck(f, x).ok(), gradcheck(f, x));
     CHECK_MESSAGE(gradgradcheck(f, x).ok(), gradgradcheck(f, x));
-  }
-}
-
-TEST_CASE("masks combine along the keys only") {
-  const Mask left_padding = Mask::drop(booleans({1, 1, 1, 3}, {true, false, false}));
-  for (const DType dtype : kFloating) {
-    check_close(averaged(3, {10, 20, 40}, Mask::causal() & left_padding, dtype), {0, 20, 30});
-    check_close(attention_weights(zeros({1, 1, 3, 1}, dtype), zeros({1, 1, 3, 1}, dtype),
-                                  {.mask = left_padding & Mask::causal()}),
-                {0, 0, 0, 0, 1, 0, 0, 0.5, 0.5});
-  }
-}
-
-TEST_CASE("the causal mask lets the last query see every key") {
-  for (const DType dtype : kFloating) {
-    check_close(averaged(1, {1, 2, 3, 4}, Mask::causal(), dtype), {2.5});
-    check_close(averaged(3, {1, 5}, Mask::causal(), dtype), {0, 1, 3});
   }
 }
 

@@ -201,31 +201,5 @@ TEST_CASE("a leftover of a killed program is neither used nor in the way") {
   CHECK(read_file(folder / "f.0.tmp") == "leftover");
 }
 
-TEST_CASE("a reader sees the old content or the new whenever the writer is killed") {
-  const TemporaryFolder folder;
-  constexpr size_t kSize = 300000;
-  for (int number = 0; number < 40; ++number) {
-    int started[2];  // a pipe that tells of the first file written
-    REQUIRE(pipe(started) == 0);
-    const pid_t writer = fork();
-    REQUIRE(writer >= 0);
-    if (writer == 0) {
-      for (char c = 'a';; c = c == 'z' ? 'a' : static_cast<char>(c + 1)) {
-        write(folder / "f", std::string(kSize, c));
-        if (::write(started[1], &c, 1) != 1) _exit(1);
-      }
-    }
-    char first = 0;
-    REQUIRE(read(started[0], &first, 1) == 1);
-    usleep(static_cast<useconds_t>(number * 500));
-    kill(writer, SIGKILL);
-    waitpid(writer, nullptr, 0);
-    close(started[0]);
-    close(started[1]);
-    const std::string content = read_file(folder / "f");
-    CHECK((content == std::string(kSize, content[0])));
-  }
-}
-
 }  // namespace
 }  // namespace attograd

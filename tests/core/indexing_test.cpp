@@ -31,39 +31,6 @@ size_t place_of(const Shape& shape, const Shape& at) {
 
 }  // namespace
 
-TEST_CASE("embedding looks rows up and adds up what repeated ids receive") {  // IDX-01
-  const Tensor weight = counted({4, 2}).set_requires_grad();
-  const Tensor y = embedding(weight, ids_of({3, 1, 3, 3}));
-  CHECK(y.shape() == Shape{4, 2});
-  CHECK(values_of(y) == Values{6, 7, 2, 3, 6, 7, 6, 7});
-  const Tensor g =
-      from_values({4, 2}, {1.0, 2.0, 10.0, 20.0, 100.0, 200.0, 1000.0, 2000.0}, DType::f64);
-  CHECK(values_of(grad({y}, {weight}, {}, {g})[0]) == Values{0, 0, 10, 20, 0, 0, 1101, 2202});
-}
-
-TEST_CASE("gather adds up what repeated indices receive") {  // IDX-01
-  const Tensor x = tensor({1, 2, 3}, DType::f64).set_requires_grad();
-  const Tensor y = gather(x, 0, ids_of({2, 0, 2, 2}));
-  CHECK(values_of(y) == Values{3, 1, 3, 3});
-  CHECK(values_of(grad({y}, {x}, {}, {tensor({1, 10, 100, 1000}, DType::f64)})[0]) ==
-        Values{10, 0, 1101});
-}
-
-TEST_CASE("a hundred thousand equal ids add up exactly for any thread count") {  // IDX-01
-  const int before = kernels::thread_count();
-  for (int threads : {1, 2, 3}) {
-    kernels::set_thread_count(threads);
-    const Tensor weight = zeros({4, 2}).set_requires_grad();
-    const Tensor ids = Tensor(Array::filled({100000}, DType::i64, 2));
-    const Tensor ones_added = grad({sum(embedding(weight, ids))}, {weight})[0];
-    CHECK(ones_added.to_vector<float>() == std::vector<float>{0, 0, 0, 0, 100000, 100000, 0, 0});
-    const Tensor tenths = full({100000, 2}, 0.1);  // in f32 alone the sum would drift to 9998.6
-    const Tensor added = grad({embedding(weight, ids)}, {weight}, {}, {tenths})[0];
-    CHECK(added.to_vector<float>()[4] == static_cast<float>(100000 * static_cast<double>(0.1F)));
-  }
-  kernels::set_thread_count(before);
-}
-
 TEST_CASE("thread counts change no gradient of an embedding") {
   const int before = kernels::thread_count();
   const Tensor ids = random_ids({64, 40}, 300, 1);
@@ -77,30 +44,6 @@ TEST_CASE("thread counts change no gradient of an embedding") {
     CHECK(d == one);
   }
   kernels::set_thread_count(before);
-}
-
-TEST_CASE("ids outside the table are refused before anything is read") {  // IDX-03
-  const Tensor weight = counted({4, 2});
-  for (int64_t id : {int64_t{4}, int64_t{-1}, int64_t{1} << 31, int64_t{1} << 32}) {
-    const std::string expected =
-        "embedding: indices must be in [0, 4), the rows of weight, got " + std::to_string(id);
-    CHECK(message_of<IndexError>([&] { embedding(weight, ids_of({0, id, 1})); }) == expected);
-    CHECK_THROWS_AS(take(weight, ids_of({id})), IndexError);
-    CHECK_THROWS_AS(one_hot(ids_of({id}), 4), IndexError);
-    CHECK_THROWS_AS(gather(counted({4}), 0, ids_of({0, id})), IndexError);
-    CHECK_THROWS_AS(scatter_add(counted({2}), 0, ids_of({0, id}), 4), IndexError);
-  }
-  CHECK_THROWS_AS(embedding(counted({0, 2}), ids_of({0})), IndexError);
-}
-
-TEST_CASE("no ids give no rows and a gradient of zeros") {  // IDX-03
-  const Tensor weight = counted({4, 2}).set_requires_grad();
-  const Tensor y = embedding(weight, ids_of({}));
-  CHECK(y.shape() == Shape{0, 2});
-  CHECK(values_of(grad({sum(y)}, {weight})[0]) == Values(8, 0));
-  CHECK(embedding(counted({0, 2}), ids_of({})).shape() == Shape{0, 2});
-  CHECK(embedding(counted({3, 0}), ids_of({2})).shape() == Shape{1, 0});
-  CHECK(values_of(scatter_add(counted({0}), 0, ids_of({}), 2)) == Values{0, 0});
 }
 
 TEST_CASE("ids and weight may have any layout") {

@@ -13,13 +13,6 @@ namespace {
 using Values = std::vector<double>;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Both gradients of sum(matmul(a, b) * g).
-Tensors gradients(Tensor a, Tensor b, const Tensor& g) {
-  a.set_requires_grad();
-  b.set_requires_grad();
-  return grad({matmul(a, b)}, {a, b}, {}, {g});
-}
-
 /// y[..., i, j] = sum_k a[..., i, k] b[..., k, j] from its definition, by broadcasting.
 Tensor definition(const Tensor& a, const Tensor& b) {
   return sum(unsqueeze(a, -1) * unsqueeze(b, -3), -2);
@@ -34,30 +27,6 @@ void check_product(const Tensor& a, const Tensor& b) {
 }
 
 }  // namespace
-
-TEST_CASE("vectors gain an axis for the product and lose it again") {  // MAT-06
-  const Tensor a = tensor({1, 2, 3}, DType::f64);
-  const Tensor b = tensor({{1, 0}, {0, 2}, {-1, 1}}, DType::f64);
-  CHECK(values_of(matmul(a, b)) == Values{-2, 7});
-  const Tensors d = gradients(a, b, tensor({1, 10}, DType::f64));
-  CHECK(values_of(d[0]) == Values{1, 20, 9});
-  CHECK(values_of(d[1]) == Values{1, 10, 2, 20, 3, 30});
-  CHECK(matmul(a, a).shape() == Shape{});
-  CHECK(matmul(a, a).item() == 14);
-  CHECK(matmul(counted({4, 2, 3}), a).shape() == Shape{4, 2});
-  CHECK(values_of(matmul(counted({4, 2, 3}), a)) ==
-        values_of(squeeze(matmul(counted({4, 2, 3}), unsqueeze(a, 1)), -1)));
-  CHECK(matmul(a, counted({4, 3, 2})).shape() == Shape{4, 2});
-}
-
-TEST_CASE("the batch broadcasts and its gradients are summed") {  // MAT-06
-  const Tensor a = ones({2, 1, 2, 3}, DType::f64), b = counted({5, 3, 1});
-  check_product(a, b);
-  const Tensors d = gradients(a, b, ones({2, 5, 2, 1}, DType::f64));
-  CHECK(values_of(d[0]) == Values{30, 35, 40, 30, 35, 40, 30, 35, 40, 30, 35, 40});
-  CHECK(d[1].shape() == Shape{5, 3, 1});
-  CHECK(values_of(d[1]) == Values(15, 4));
-}
 
 TEST_CASE("every layout of the operands gives the product of their copies") {
   const auto layouts = [](int64_t rows, int64_t cols, uint64_t seed) {
@@ -97,61 +66,6 @@ TEST_CASE("transposed and sliced operands are read where they lie") {  // and IN
   const Tensor y = matmul(transpose(w), transpose(x));
   x.assign(x + 1);  // the product saved x itself and must not use its new values
   CHECK(message_of<GraphError>([&] { backward(sum(y)); }).find("matmul") != std::string::npos);
-}
-
-TEST_CASE("sizes of 0 give zeros and never what memory held") {   // MAT-01
-  for (int i = 0; i < 4; ++i) full({4, 2, 3}, kNaN, DType::f64);  // freed: the next tensors' memory
-  CHECK(values_of(matmul(counted({2, 0}), counted({0, 3}))) == Values(6, 0));
-  CHECK(values_of(matmul(counted({4, 2, 0}), counted({4, 0, 3}))) == Values(24, 0));
-  CHECK(values_of(matmul(counted({4, 2, 0}), counted({0, 3}))) == Values(24, 0));
-  CHECK(matmul(counted({0, 5}), counted({5, 3})).shape() == Shape{0, 3});
-  CHECK(matmul(counted({0, 2, 5}), counted({5, 3})).shape() == Shape{0, 2, 3});
-  CHECK(matmul(counted({0, 2, 5}), counted({1, 5, 3})).shape() == Shape{0, 2, 3});
-  CHECK(matmul(counted({0}), counted({0})).item() == 0);
-  Tensors d = gradients(counted({2, 0}), counted({0, 3}), ones({2, 3}, DType::f64));
-  CHECK(d[0].shape() == Shape{2, 0});
-  CHECK(d[1].shape() == Shape{0, 3});
-  d = gradients(counted({0, 5}), counted({5, 3}), counted({0, 3}));
-  CHECK(values_of(d[1]) == Values(15, 0));
-}
-
-TEST_CASE("no size lets old values of the result through") {  // MAT-02
-  for (int64_t m = 1; m <= 33; m += 4)
-    for (int64_t k = 1; k <= 33; k += 4)
-      for (int64_t n = 1; n <= 33; n += 4) {
-        full({m, n}, kNaN, DType::f64);  // freed: the memory of the next tensor of its size
-        check_product(random_integers({m, k}, 7), random_integers({k, n}, 8));
-      }
-}
-
-TEST_CASE("NaN and infinity times zero is NaN in a product") {  // MAT-02
-  constexpr double kInf = std::numeric_limits<double>::infinity();
-  for (DType dtype : {DType::f32, DType::f64})
-    for (double bad : {kNaN, kInf}) {
-      CHECK(std::isnan(
-          matmul(tensor({{0, 1}}, dtype), from_values({2, 1}, {bad, 2.0}, dtype)).item()));
-      CHECK(std::isnan(matmul(tensor({0, 1}, dtype), tensor({bad, 2}, dtype)).item()));
-      CHECK(std::isnan(
-          matmul(tensor({{bad, 1}}, dtype), from_values({2, 1}, {0.0, 2.0}, dtype)).item()));
-    }
-}
-
-TEST_CASE("gradients and operands with stride 0 and odd strides of single rows") {  // MAT-05
-  const Tensor w = tensor({{1, 2}, {3, 4}, {5, 6}}, DType::f64).set_requires_grad();
-  const Tensor v = tensor({10, -1}, DType::f64).set_requires_grad();
-  const Tensors d = grad({sum(matmul(w, v))}, {w, v});
-  CHECK(values_of(d[0]) == Values{10, -1, 10, -1, 10, -1});
-  CHECK(values_of(d[1]) == Values{9, 12});
-  CHECK(values_of(matmul(w, expand(tensor({2}, DType::f64), {2}))) == Values{6, 14, 22});
-  const Tensor last = slice(random_integers({1, 8, 16}, 9), 1, 7, 8);  // [1, 1, 16], stride 128
-  const Tensor b = random_integers({16, 3}, 10);
-  CHECK(values_of(matmul(last, b)) == values_of(matmul(Tensor(last.array().copy()), b)));
-}
-
-TEST_CASE("the same matrix may stand on both sides") {  // GRF-05
-  const Tensor m = tensor({{1, 2}, {3, 4}}, DType::f64).set_requires_grad();
-  CHECK(values_of(grad({sum(matmul(m, m))}, {m})[0]) == Values{7, 11, 9, 13});
-  CHECK(values_of(grad({sum(matmul(m, transpose(m)))}, {m})[0]) == Values{8, 12, 8, 12});
 }
 
 TEST_CASE("a batch of rows times one matrix is one product forward and back") {

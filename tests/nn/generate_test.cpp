@@ -80,22 +80,6 @@ Gpt model() {
   return gpt;
 }
 
-TEST_CASE("a text is continued by what follows its last context ids") {
-  const Gpt gpt = model();
-  std::vector<int64_t> right{1, 2, 3, 4, 0, 1, 2};
-  Rng rng(1);
-  const std::vector<int64_t> text = generate(gpt, right, 20, rng, {.temperature = 0});
-  for (int i = 0; i < 20; ++i) {
-    const size_t length = std::min<size_t>(right.size(), 8);
-    const std::vector<int64_t> seen(right.end() - static_cast<int64_t>(length), right.end());
-    const Tensor logits = gpt(from_values({1, static_cast<int64_t>(length)}, seen));
-    const std::vector<float> all = logits.to_vector<float>();
-    right.push_back(std::max_element(all.end() - 5, all.end()) - (all.end() - 5));
-  }
-  CHECK(text == right);
-  CHECK(text.size() == 27);
-}
-
 TEST_CASE("one seed writes one text and the callback ends it") {
   const Gpt gpt = model();
   Rng a(3);

@@ -73,46 +73,6 @@ TEST_CASE("a gpt equals its loops") {
   }
 }
 
-TEST_CASE("no position sees a later token") {
-  const Gpt model = exact(kSmall);
-  const Tensor ids = some_ids(1, 6, kSmall.vocabulary);
-  Tensor changed = Tensor(ids.array().copy());
-  changed.mutable_data<int64_t>()[4] = (ids.data<int64_t>()[4] + 1) % kSmall.vocabulary;
-  const Tensor before = model(ids);
-  const Tensor after = model(changed);
-  for (int64_t t = 0; t < 6; ++t) {
-    const bool same =
-        select(before, 1, t).to_vector<double>() == select(after, 1, t).to_vector<double>();
-    CHECK(same == (t < 4));
-  }
-}
-
-TEST_CASE("no gradient reaches a later position") {
-  const Gpt model = exact(kSmall);
-  const Tensor at_two = select(model(some_ids(1, 6, kSmall.vocabulary)), 1, 2);
-  Rng rng(3);
-  backward(at_two, randn(at_two.shape(), rng, DType::f64));
-  const naive::Numbers g = op_cases::numbers(model.position_embedding.weight.grad());
-  for (int64_t t = 0; t < 8; ++t)
-    for (int64_t c = 0; c < kSmall.width; ++c) CHECK((g(t, c) == 0) == (t > 2));
-}
-
-TEST_CASE("evaluation with dropout everywhere equals the model without") {
-  GptOptions options = kSmall;
-  options.dropout = 0.5;
-  Rng rng(5);
-  const Gpt with(options, rng);
-  Rng again(5);
-  const Gpt without(kSmall, again);
-  const Tensor ids = some_ids(2, 8, kSmall.vocabulary);
-  const std::vector<float> y = with(ids).to_vector<float>();
-  CHECK(with(ids).to_vector<float>() == y);
-  CHECK(without(ids).to_vector<float>() == y);
-  Rng dropping(1);
-  CHECK(with(ids, &dropping).to_vector<float>() != y);
-  CHECK(without(ids, &dropping).to_vector<float>() == y);
-}
-
 TEST_CASE("each of the four places drops out") {
   GptOptions options = kSmall;
   options.dropout = 0.5;
