@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include <doctest/doctest.h>
+#include <tests/along.h>
 #include <tests/golden/golden.h>
 
 #include <attograd/core/autograd.h>
@@ -23,41 +24,33 @@ std::vector<std::filesystem::path> golden_files() {
   std::vector<std::filesystem::path> folders = {ATTOGRAD_SOURCE_DIR "/tests/golden"};
   if (const char* folder = std::getenv("ATTOGRAD_GOLDEN_DIR")) folders.emplace_back(folder);
   std::vector<std::filesystem::path> files;
-  for (const auto& folder : folders)
+  for (const auto& folder : folders) {
+    const size_t before = files.size();
     for (const auto& entry : std::filesystem::directory_iterator(folder))
       if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
+    REQUIRE_MESSAGE(files.size() > before, "no golden file in ", folder);
+  }
   return files;
 }
 
-/// Second derivatives along a random direction for each input and parameter, so that the cost does
-/// not depend on their sizes. Directions are short: a longer one would cross the kinks of relu.
 GradcheckReport second_order(const Golden& golden, bool weights) {
-  Rng rng(1);
-  const TensorMap inputs = golden.inputs(DType::f64),
-                  parameters = golden.part("param.", DType::f64);
-  TensorMap directions;
+  const TensorMap inputs = golden.inputs(DType::f64);
+  const TensorMap parameters = golden.part("param.", DType::f64);
+  Tensors leaves;
   GradcheckOptions options;
-  Tensors steps;
-  for (const auto* part : {&inputs, &parameters})
-    for (const auto& [name, tensor] : *part)
-      if (tensor.requires_grad()) {
-        const std::string place = (part == &inputs ? "in." : "param.") + name;
-        directions[place] = 0.05 * randn(tensor.shape(), rng, DType::f64);
-        options.input_names.push_back(place);
-        steps.push_back(zeros({}, DType::f64).set_requires_grad());
-      }
-  const auto f = [&](const Tensors& t) {
-    TensorMap moved_inputs = inputs, moved_parameters = parameters;
-    for (size_t i = 0; i < t.size(); ++i) {
-      const std::string& place = options.input_names[i];
-      const bool is_input = place.starts_with("in.");
-      Tensor& x =
-          is_input ? moved_inputs.at(place.substr(3)) : moved_parameters.at(place.substr(6));
-      x = detach(x) + t[i] * directions.at(place);
+  for (const TensorMap& part : {inputs, parameters})
+    for (const auto& [name, tensor] : part) {
+      leaves.push_back(tensor);
+      if (tensor.requires_grad()) options.input_names.push_back(name);
     }
+  const auto loss = [&](const Tensors& moved) {
+    TensorMap moved_inputs = inputs, moved_parameters = parameters;
+    auto next = moved.begin();
+    for (TensorMap* part : {&moved_inputs, &moved_parameters})
+      for (auto& [name, tensor] : *part) tensor = *next++;
     return golden.loss_of(golden.forward(moved_inputs, moved_parameters, weights));
   };
-  return gradgradcheck(f, steps, options);
+  return gradgradcheck_along(loss, leaves, options);
 }
 
 /// Calls check(golden) for every file.
