@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include <doctest/doctest.h>
 #include <tests/nn/naive.h>
@@ -175,6 +176,60 @@ TEST_CASE("training drops weights and returns those that were mixed") {
   CHECK(naive::distance(trained.y, op_cases::numbers(module.output(mixed))) <= kTolerance);
   Rng again(3);
   CHECK(module(x, {.rng = &again}).y.to_vector<double>() == trained.y.to_vector<double>());
+}
+
+TEST_CASE("weights before dropout are those of the evaluation and what inspection sees") {
+  MultiHeadAttention module = exact({.d_model = 4, .heads = 2, .dropout = 0.5});
+  const Tensor x = random({2, 8, 4}, 1);
+  const auto weights_of = [&](Rng* rng, ReturnedWeights which) {
+    return module(x, {.rng = rng, .weights = which}).weights.to_vector<double>();
+  };
+  const auto right = weights_of(nullptr, ReturnedWeights::after_dropout);
+  Rng rng(3);
+  CHECK(weights_of(&rng, ReturnedWeights::before_dropout) == right);
+  std::vector<Tensor> seen;
+  module.attention.inspect = [&](const Tensor& weights) { seen.push_back(weights); };
+  Rng one(3), other(3);
+  const Tensor y = module(x, {.rng = &one}).y;
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].to_vector<double>() == right);
+  CHECK_FALSE(seen[0].requires_grad());
+  module.attention.inspect = nullptr;
+  CHECK(module(x, {.rng = &other}).y.to_vector<double>() == y.to_vector<double>());
+}
+
+TEST_CASE("sequence first is batch first with two axes exchanged") {
+  const MultiHeadAttention module = exact({.d_model = 4, .heads = 2});
+  MultiHeadAttention exchanged = module;
+  exchanged.batch_first = false;
+  const auto swap = [](const Tensor& x) { return permute(x, {1, 0, 2}); };
+  const Tensors x{random({2, 5, 4}, 1), random({2, 6, 4}, 2), random({2, 6, 4}, 3)};
+  const Mask mask = Mask::padding(std::vector<int64_t>{4, 0}) & Mask::causal();
+  for (const auto weights : {ReturnedWeights::none, ReturnedWeights::after_dropout}) {
+    const Attended right = module(x[0], x[1], x[2], {.mask = mask, .weights = weights});
+    const Attended found =
+        exchanged(swap(x[0]), swap(x[1]), swap(x[2]), {.mask = mask, .weights = weights});
+    CHECK(swap(found.y).to_vector<double>() == right.y.to_vector<double>());
+    if (weights != ReturnedWeights::none)
+      CHECK(found.weights.to_vector<double>() == right.weights.to_vector<double>());
+  }
+  CHECK_THROWS_WITH_AS(exchanged(x[0], x[1], random({2, 6, 3}, 3)),
+                       "MultiHeadAttention: value must be [length, batch, 4], got f64[2, 6, 3]",
+                       ShapeError);
+}
+
+TEST_CASE("a fill lets a query that may see nothing look at all keys alike") {
+  const MultiHeadAttention module = exact({.d_model = 4, .heads = 2, .fill = -1e9});
+  const Tensor x = random({1, 3, 4}, 1);
+  const Mask mask = Mask::padding(std::vector<int64_t>{0});
+  const Attended a = module(x, {.mask = mask, .weights = ReturnedWeights::after_dropout});
+  CHECK(naive::distance(a.weights, op_cases::numbers(full({1, 2, 3, 3}, 1.0 / 3, DType::f64))) <=
+        kTolerance);
+  CHECK(naive::distance(module(x, {.mask = mask}).y, op_cases::numbers(a.y)) <= kTolerance);
+  MultiHeadAttention infinite = module;
+  infinite.attention.fill = -std::numeric_limits<double>::infinity();
+  CHECK_THROWS_WITH_AS(infinite(x, {.mask = mask}), doctest::Contains("fill must be finite"),
+                       ValueError);
 }
 
 TEST_CASE("without dropout training draws nothing") {

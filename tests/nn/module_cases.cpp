@@ -101,6 +101,39 @@ const std::vector<std::string> kAttention{
     "query.weight[4, 4]", "query.bias[4]", "key.weight[4, 4]",    "key.bias[4]",
     "value.weight[4, 4]", "value.bias[4]", "output.weight[4, 4]", "output.bias[4]"};
 
+void add_scores(std::vector<ModuleCase>& rows) {
+  const auto add = [&](std::string name, const std::function<Score(Rng&)>& score,
+                       const std::vector<std::string>& extra, int64_t count) {
+    std::vector<std::string> parameters = kAttention;
+    parameters.insert(parameters.begin() + 6, extra.begin(), extra.end());
+    const auto make = [=](Rng& rng) {
+      return without_type(
+          MultiHeadAttention({.d_model = 4, .heads = 2, .batch_first = false, .score = score(rng)},
+                             rng),
+          [](const MultiHeadAttention& m, const Tensors& x, Rng* dropping) {
+            return m(x[0], {.mask = Mask::causal(), .rng = dropping}).y;
+          });
+    };
+    rows.push_back({.name = "MultiHeadAttention sequence first by " + name,
+                    .make = make,
+                    .inputs = {normal({3, 2, 4})},
+                    .parameters = parameters,
+                    .count = 80 + count,
+                    .output = {3, 2, 4}});
+  };
+  add(
+      "dot", [](Rng&) { return Dot(); }, {}, 0);
+  add(
+      "cosine", [](Rng&) { return Cosine{.scale = 2}; }, {}, 0);
+  add(
+      "bilinear", [](Rng& rng) { return Bilinear(2, rng); }, {"score.weight[2, 2]"}, 4);
+  add(
+      "additive", [](Rng& rng) { return Additive(2, 3, rng); },
+      {"score.query.weight[3, 2]", "score.key.weight[3, 2]", "score.key.bias[3]",
+       "score.energy[3]"},
+      18);
+}
+
 void add_attention(std::vector<ModuleCase>& rows) {
   const auto add_self = [&](std::string name, const Mask& mask, ReturnedWeights weights) {
     const auto call = [=](const MultiHeadAttention& m, const Tensors& x, Rng* rng) {
@@ -199,6 +232,7 @@ const std::vector<ModuleCase>& module_cases() {
     add_layers(rows);
     add_feed_forward(rows);
     add_attention(rows);
+    add_scores(rows);
     add_gpt(rows);
     return rows;
   }();
