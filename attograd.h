@@ -27,7 +27,13 @@
 #include <attograd/nn/layer_norm.h>
 #include <attograd/nn/linear.h>
 #include <attograd/nn/module.h>
+#include <attograd/nn/positions.h>
+#include <attograd/nn/rms_norm.h>
 #include <attograd/nn/score.h>
+#include <attograd/nn/sequential.h>
+#include <attograd/nn/summary.h>
+#include <attograd/nn/transformer.h>
+#include <attograd/nn/transformer_layer.h>
 #include <attograd/optim/adam.h>
 #include <attograd/optim/clip.h>
 #include <attograd/optim/ema.h>

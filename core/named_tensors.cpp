@@ -72,10 +72,10 @@ Pairs pairs_of(std::string_view op, const NamedTensors& targets, const NamedTens
 NamedTensors distinct(const NamedTensors& tensors) { return distinct_entries(tensors); }
 Tensors distinct(const Tensors& tensors) { return distinct_entries(tensors); }
 
-Tensors matched(const NamedTensors& targets, const NamedTensors& sources) {
+Tensors matched(std::string_view op, const NamedTensors& targets, const NamedTensors& sources) {
   LoadReport report;
   Tensors list;
-  for (const auto& [target, source] : pairs_of("with_parameters", targets, sources, {}, report))
+  for (const auto& [target, source] : pairs_of(op, targets, sources, {}, report))
     list.push_back(source);
   return list;
 }

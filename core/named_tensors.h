@@ -19,8 +19,9 @@ Tensors distinct(const Tensors& tensors);
 
 /// The source of each target's name, in the order of the targets.
 /// Throws    FormatError that lists everything missing, unexpected, listed twice, or of another
-///           shape or type than its target (f32 may stand for f64, and the other way round)
-Tensors matched(const NamedTensors& targets, const NamedTensors& sources);
+///           shape or type than its target (f32 may stand for f64, and the other way round); it
+///           names `op`
+Tensors matched(std::string_view op, const NamedTensors& targets, const NamedTensors& sources);
 
 struct LoadOptions {
   bool strict = true;  // every target has a source and every source a target

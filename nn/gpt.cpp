@@ -1,6 +1,5 @@
 #include <cmath>
 
-#include <attograd/core/create.h>
 #include <attograd/nn/gpt.h>
 
 namespace attograd::nn {
@@ -66,12 +65,8 @@ Gpt::Gpt(const GptOptions& o, Rng& rng)
 
 Tensor Gpt::operator()(const Tensor& ids, Rng* rng) const {
   check<ShapeError>(ids.rank() == 2, "Gpt: ids must be [B, T], got ", signature(ids));
-  const int64_t length = ids.dim(1);
-  check<ShapeError>(1 <= length && length <= options.context,
-                    "Gpt: the length must be in [1, context = ", options.context, "], got ",
-                    signature(ids), "; pass the last ", options.context, " ids");
-  const Tensor positions = position_embedding(arange(0, length));  // [T, C]
-  Tensor h = dropout(token_embedding(ids) + positions, rng);       // [B, T, C]
+  const Tensor positions = position_embedding(ids.dim(1));    // [T, C]
+  Tensor h = dropout(token_embedding(ids) + positions, rng);  // [B, T, C]
   for (const GptBlock& block : blocks) h = block(h, rng);
   h = norm(h);
   return head ? (*head)(h) : linear(h, token_embedding.weight, Tensor());  // [B, T, V]

@@ -8,6 +8,7 @@
 #include <attograd/nn/embedding.h>
 #include <attograd/nn/feed_forward.h>
 #include <attograd/nn/layer_norm.h>
+#include <attograd/nn/positions.h>
 
 namespace attograd::nn {
 
@@ -44,13 +45,13 @@ struct GptBlock {
 };
 
 /// A causal language model: GPT-2 (Radford et al. 2019) with the choices of nanoGPT.
-///   h = token_embedding(ids) + position_embedding(0 ... T - 1), through the blocks and a norm;
+///   h = token_embedding(ids) + position_embedding(T), through the blocks and a norm;
 ///   logits = h Wᵀ, W the weight of the token embedding if tied, else of the head
 /// Shapes    ids i64 [B, T], T <= context -> logits [B, T, V], those after each token
 struct Gpt {
   GptOptions options;
-  Embedding token_embedding;     // [V, C]
-  Embedding position_embedding;  // [context, C]
+  Embedding token_embedding;            // [V, C]
+  LearnedPositions position_embedding;  // [context, C]
   Dropout dropout;
   std::vector<GptBlock> blocks;
   LayerNorm norm;

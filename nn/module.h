@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -59,16 +60,26 @@ void for_each_tensor(const std::string& name, T& member, const F& f) {
   }
 }
 
-/// The parameters by name, as saved to files; tied ones once, under their first name. They are
-/// handles: writing to them writes to the module.
+/// All tensors by name, tied ones under each of theirs. They are handles: writing to them writes to
+/// the module.
+/// Throws    ValueError if visit lists a name twice: one of the two would be lost in a file
 template <Module M>
-NamedTensors named_parameters(const M& module) {
+NamedTensors named_tensors(const M& module) {
   NamedTensors list;
+  std::set<std::string> names;
   M handles = module;  // visit is not const, so that one visit serves reading and replacing
   for_each_tensor("", handles, [&](const std::string& name, const Tensor& tensor) {
+    check<ValueError>(names.insert(name).second, "visit: every name must be listed once, got ",
+                      name, " twice");
     list.emplace_back(name, tensor);
   });
-  return distinct(list);
+  return list;
+}
+
+/// The parameters by name, as saved to files; tied ones once, under their first name.
+template <Module M>
+NamedTensors named_parameters(const M& module) {
+  return distinct(named_tensors(module));
 }
 
 /// The parameters, tied ones once.
@@ -91,6 +102,20 @@ int64_t count_parameters(const M& module) {
 template <Module M>
 void clear_gradients(const M& module) {
   for (Tensor w : parameters(module)) w.clear_grad();
+}
+
+/// Switches the gradients of all parameters off: they are constants, which optimizers leave as they
+/// are. Gradients that stand there are gone.
+template <Module M>
+void freeze(const M& module) {
+  for (Tensor w : parameters(module)) w.set_requires_grad(false);
+}
+
+/// Switches them on again, for f32 and f64.
+template <Module M>
+void unfreeze(const M& module) {
+  for (Tensor w : parameters(module))
+    if (is_floating(w.dtype())) w.set_requires_grad();
 }
 
 /// Writes the numbers of `tensors` into the parameters of the same names.
@@ -132,7 +157,7 @@ M with_parameters(const M& module, const Tensors& tensors) {
 /// Throws    FormatError that lists all that is missing, unexpected or of another shape
 template <Module M>
 M with_parameters(const M& module, const NamedTensors& tensors) {
-  return with_parameters(module, matched(named_parameters(module), tensors));
+  return with_parameters(module, matched("with_parameters", named_parameters(module), tensors));
 }
 
 /// A copy with parameters of its own, as f32 or f64. Gradients are not copied.

@@ -6,6 +6,8 @@
 #include <attograd/core/create.h>
 #include <attograd/nn/embedding.h>
 #include <attograd/nn/module.h>
+#include <attograd/nn/rms_norm.h>
+#include <attograd/nn/sequential.h>
 
 namespace attograd::nn {
 namespace {
@@ -41,6 +43,47 @@ TEST_CASE("a linear map equals its loops") {
 TEST_CASE("layer norm equals its loops") {
   check_twin(exact(LayerNorm(4)), naive::layer_norm);
   check_twin(exact(LayerNorm(4, {.eps = 0.5, .bias = false})), naive::layer_norm);
+}
+
+naive::Numbers naive_rms_norm(const naive::Numbers& x, const RMSNorm& norm) {
+  naive::Numbers y(x.shape);
+  for (int64_t b = 0; b < x.shape[0]; ++b)
+    for (int64_t t = 0; t < x.shape[1]; ++t) {
+      double squares = 0;
+      for (int64_t c = 0; c < x.shape[2]; ++c) squares += x(b, t, c) * x(b, t, c);
+      const double root = std::sqrt(squares / static_cast<double>(x.shape[2]) + norm.eps);
+      for (int64_t c = 0; c < x.shape[2]; ++c)
+        y(b, t, c) = x(b, t, c) / root * op_cases::numbers(norm.weight)(c);
+    }
+  return y;
+}
+
+TEST_CASE("rms norm equals its loops") {
+  check_twin(exact(RMSNorm(4)), naive_rms_norm);
+  check_twin(exact(RMSNorm(4, {.eps = 0.5})), naive_rms_norm);
+}
+
+TEST_CASE("a sequence is its steps one after the other and passes the generator on") {
+  Rng rng(5);
+  const Linear first(4, 3, rng), last(3, 2, rng);
+  const Sequential steps(first, relu, Dropout(0.5), last);
+  const Tensor x = randn({2, 4}, rng);
+  CHECK(steps(x).to_vector<float>() == last(relu(first(x))).to_vector<float>());
+  Rng one(3), other(3);
+  CHECK(steps(x, &one).to_vector<float>() ==
+        last(dropout(relu(first(x)), 0.5, &other)).to_vector<float>());
+  CHECK(one.state() == other.state());
+  CHECK(Sequential()(x).to_vector<float>() == x.to_vector<float>());
+}
+
+TEST_CASE("the hidden channels of the feed forward network drop out") {
+  Rng rng(5);
+  const FeedForward module({.width = 4, .hidden = 6, .dropout = 0.5}, rng);
+  const Tensor x = randn({2, 4}, rng);
+  Rng one(3), other(3);
+  CHECK(module(x, &one).to_vector<float>() ==
+        module.down(dropout(gelu(module.up(x)), 0.5, &other)).to_vector<float>());
+  CHECK(module(x).to_vector<float>() == module.down(gelu(module.up(x))).to_vector<float>());
 }
 
 TEST_CASE("the feed forward network equals its loops") {
@@ -86,8 +129,15 @@ TEST_CASE("sizes and options outside their domain are refused") {
                        "Embedding: sizes must be > 0, got count = 3 and width = -1", ValueError);
   CHECK_THROWS_WITH_AS(LayerNorm(0), "LayerNorm: the width must be > 0, got 0", ValueError);
   CHECK_THROWS_WITH_AS(LayerNorm(2, {.eps = 0}), "LayerNorm: eps must be > 0, got 0", ValueError);
-  CHECK_THROWS_AS(FeedForward({.width = 0}, rng), ValueError);
-  CHECK_THROWS_AS(FeedForward({.width = 2, .hidden = -1}, rng), ValueError);
+  CHECK_THROWS_WITH_AS(RMSNorm(0), "RMSNorm: the width must be > 0, got 0", ValueError);
+  CHECK_THROWS_WITH_AS(RMSNorm(2, {.eps = -1}), "RMSNorm: eps must be > 0, got -1", ValueError);
+  for (const int64_t width : {int64_t{0}, int64_t{-3}, int64_t{1} << 61, int64_t{1} << 62})
+    CHECK_THROWS_WITH_AS(FeedForward({.width = width}, rng),
+                         doctest::Contains("FeedForward: the width must be in [1, 2^61)"),
+                         ValueError);
+  CHECK_THROWS_WITH_AS(FeedForward({.width = 2, .hidden = -1}, rng),
+                       doctest::Contains("hidden >= 0, got width = 2 and hidden = -1"), ValueError);
+  CHECK_THROWS_AS(FeedForward({.width = int64_t{1} << 60}, rng), ShapeError);
   for (const double p : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()})
     CHECK_THROWS_WITH_AS(Dropout{p}, doctest::Contains("must be in [0, 1]"), ValueError);
 }

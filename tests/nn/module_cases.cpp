@@ -9,25 +9,15 @@
 #include <attograd/nn/gpt.h>
 #include <attograd/nn/layer_norm.h>
 #include <attograd/nn/linear.h>
+#include <attograd/nn/positions.h>
+#include <attograd/nn/rms_norm.h>
+#include <attograd/nn/sequential.h>
 
 namespace attograd::nn {
 namespace {
 
 using op_cases::ids;
 using op_cases::normal;
-
-/// A module of one input, with or without a generator.
-template <Module M>
-AnyModule of_one(const M& module) {
-  return without_type(module, [](const M& m, const Tensors& x, Rng* rng) {
-    if constexpr (std::is_invocable_v<const M&, const Tensor&, Rng*>) {
-      return m(x[0], rng);
-    } else {
-      (void)rng;
-      return m(x[0]);
-    }
-  });
-}
 
 void add_layers(std::vector<ModuleCase>& rows) {
   rows.push_back({.name = "Linear",
@@ -72,6 +62,36 @@ void add_layers(std::vector<ModuleCase>& rows) {
                   .parameters = {},
                   .count = 0,
                   .output = {2, 3, 2}});
+  rows.push_back({.name = "RMSNorm",
+                  .make = [](Rng&) { return of_one(RMSNorm(4, {.eps = 0.1})); },
+                  .inputs = {normal({2, 3, 4})},
+                  .parameters = {"weight[4]"},
+                  .count = 4,
+                  .output = {2, 3, 4}});
+  rows.push_back({.name = "LearnedPositions",
+                  .make =
+                      [](Rng& rng) {
+                        const auto call = [](const LearnedPositions& m, const Tensors& x, Rng*) {
+                          return x[0] * m(x[0].dim(1));
+                        };
+                        return without_type(LearnedPositions(4, 2, rng), call);
+                      },
+                  .inputs = {normal({2, 3, 2})},
+                  .parameters = {"weight[4, 2]"},
+                  .count = 8,
+                  .output = {2, 3, 2}});
+  rows.push_back({.name = "Sequential",
+                  .make =
+                      [](Rng& rng) {
+                        return of_one(Sequential(Linear(3, 4, rng), tanh, Dropout(0.5),
+                                                 Sequential(LayerNorm(4)),
+                                                 Linear(4, 2, rng, {.bias = false})));
+                      },
+                  .inputs = {normal({2, 3})},
+                  .parameters = {"0.weight[4, 3]", "0.bias[4]", "3.0.weight[4]", "3.0.bias[4]",
+                                 "4.weight[2, 4]"},
+                  .count = 32,
+                  .output = {2, 2}});
 }
 
 void add_feed_forward(std::vector<ModuleCase>& rows) {
@@ -93,6 +113,7 @@ void add_feed_forward(std::vector<ModuleCase>& rows) {
   add("swiglu",
       {.width = 3, .hidden = 5, .activation = Activation::silu, .gated = true, .bias = false},
       {"up.weight[5, 3]", "gate.weight[5, 3]", "down.weight[3, 5]"}, 45);
+  add("dropout", {.width = 3, .hidden = 5, .dropout = 0.4}, biased, 38);
   add("the default width", {.width = 3},
       {"up.weight[12, 3]", "up.bias[12]", "down.weight[3, 12]", "down.bias[3]"}, 87);
 }
@@ -234,6 +255,7 @@ const std::vector<ModuleCase>& module_cases() {
     add_attention(rows);
     add_scores(rows);
     add_gpt(rows);
+    add_transformer_cases(rows);
     return rows;
   }();
   return all;

@@ -51,6 +51,22 @@ AnyModule without_type(const M& module, const Call& call) {
   };
 }
 
+/// A module of one input, with or without a generator.
+template <Module M>
+AnyModule of_one(const M& module) {
+  return without_type(module, [](const M& m, const Tensors& x, Rng* rng) {
+    if constexpr (std::is_invocable_v<const M&, const Tensor&, Rng*>) {
+      return m(x[0], rng);
+    } else {
+      (void)rng;
+      return m(x[0]);
+    }
+  });
+}
+
+/// Of the encoder, the decoder and their parts.
+void add_transformer_cases(std::vector<ModuleCase>& rows);
+
 /// All rows.
 const std::vector<ModuleCase>& module_cases();
 

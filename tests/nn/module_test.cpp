@@ -7,6 +7,8 @@
 #include <attograd/core/create.h>
 #include <attograd/core/ops.h>
 #include <attograd/nn/module.h>
+#include <attograd/nn/summary.h>
+#include <attograd/optim/sgd.h>
 
 namespace attograd::nn {
 namespace {
@@ -154,6 +156,93 @@ TEST_CASE("a module computes with other parameters in its place") {
   others.pop_back();
   CHECK_THROWS_WITH_AS(with_parameters(tree, others),
                        "with_parameters: the module has 7 parameters, got 6", ShapeError);
+}
+
+TEST_CASE("other parameters are found by name and gradients flow to them") {
+  const Tree tree;
+  NamedTensors others;
+  for (const auto& [name, w] : named_parameters(tree)) others.emplace_back(name, w * 3);
+  std::swap(others.front(), others.back());
+  const Tree moved = with_parameters(tree, others);
+  CHECK(moved.scale.item() == 6);
+  backward(moved.scale);
+  CHECK(tree.scale.grad().item() == 3);
+  others[1] = {"other", tensor(1)};
+  others[2].second = ones({3, 2});
+  CHECK_THROWS_WITH_AS(with_parameters(tree, others),
+                       "with_parameters: every tensor must have one of its name, shape and type, "
+                       "got\n"
+                       "  of another shape or type: leaves.0.weight (f32[3, 2] for f32[2, 3])\n"
+                       "  missing: leaf.weight\n"
+                       "  unexpected: other",
+                       FormatError);
+}
+
+struct Twins {
+  Tensor first = parameter({}, 1);
+  Tensor second = parameter({}, 2);
+
+  void visit(auto&& v) {
+    v("weight", first);
+    v("weight", second);
+  }
+};
+
+TEST_CASE("a name that visit lists twice is an error before a tensor is lost") {
+  const char* const message = "visit: every name must be listed once, got weight twice";
+  CHECK_THROWS_WITH_AS(named_parameters(Twins()), message, ValueError);
+  CHECK_THROWS_WITH_AS(parameters(Twins()), message, ValueError);
+}
+
+TEST_CASE("tied tensors have a name each among all tensors") {
+  const Tree tree;
+  CHECK(names_of(named_tensors(tree)).back() == "tied");
+  CHECK(named_tensors(tree).size() == named_parameters(tree).size() + 1);
+}
+
+TEST_CASE("an optimizer leaves frozen parameters as they are until they are unfrozen") {
+  Tree tree;
+  tree.leaf.bias = arange(0, 3);  // an integer is a constant before and after
+  const std::vector<Leaf> trained = tree.leaves;
+  optim::Sgd optimizer(Tensors{tree.leaf.weight, trained[0].weight}, {.lr = 0.5});
+  const auto step = [&] {
+    clear_gradients(tree);
+    backward(sum(tree.leaf.weight + trained[0].weight));
+    optimizer.step();
+  };
+  step();
+  freeze(tree.leaf);
+  CHECK_FALSE(tree.leaf.weight.grad().defined());
+  step();
+  CHECK(tree.leaf.weight.to_vector<float>()[0] == 0.5);
+  CHECK(trained[0].weight.to_vector<float>()[0] == 0);
+  unfreeze(tree);
+  CHECK_FALSE(tree.leaf.bias.requires_grad());
+  step();
+  CHECK(tree.leaf.weight.to_vector<float>()[0] == 0);
+}
+
+TEST_CASE("a summary is a tree with counts in which ties and frozen parameters are marked") {
+  const Tree tree;
+  freeze(tree.leaves[1]);
+  CHECK(summary(tree) ==
+        "scale        1  f32[]\n"
+        "leaf         6\n"
+        "  weight     6  f32[2, 3]\n"
+        "leaves      12\n"
+        "  0          6\n"
+        "    weight   6  f32[2, 3]\n"
+        "  1          6\n"
+        "    weight   6  f32[2, 3]  frozen\n"
+        "present      6\n"
+        "  0          6\n"
+        "    weight   6  f32[2, 3]\n"
+        "tensors      2\n"
+        "  0          1  f32[1]\n"
+        "  1          1  f32[1]\n"
+        "tied         0  f32[2, 3]  tied to leaf.weight\n"
+        "all         27  of them frozen 6\n");
+  CHECK(summary(NamedTensors{}) == "all  0\n");
 }
 
 }  // namespace
