@@ -26,6 +26,7 @@
 #include <attograd/nn/init.h>
 #include <attograd/nn/layer_norm.h>
 #include <attograd/nn/linear.h>
+#include <attograd/nn/losses.h>
 #include <attograd/nn/module.h>
 #include <attograd/nn/positions.h>
 #include <attograd/nn/rms_norm.h>

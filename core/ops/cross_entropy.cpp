@@ -75,6 +75,19 @@ Tensor defined_losses(const Tensor& logits, const Tensor& targets, int64_t ignor
 
 }  // namespace
 
+Tensor reduce_losses(std::string_view loss, const Tensor& losses, Reduction reduction,
+                     int64_t count) {
+  switch (reduction) {
+    case Reduction::mean:
+      return sum(losses) / static_cast<double>(std::max<int64_t>(count, 1));
+    case Reduction::sum:
+      return sum(losses);
+    case Reduction::none:
+      return losses;
+  }
+  fail<ValueError>(loss, ": no such reduction, got ", static_cast<int>(reduction));
+}
+
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
                      const CrossEntropyOptions& options) {
   check_cross_entropy(logits, targets, options);
@@ -82,7 +95,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
   const double smoothing = options.label_smoothing;
   const int64_t count = count_targets(targets.array(), logits.dim(-1), ignored);
   const RowLosses rows = row_losses(logits.array(), targets.array(), ignored, smoothing);
-  Tensor losses = record(Fused{
+  const Tensor losses = record(Fused{
       .name = "cross_entropy",
       .inputs = {logits, targets},
       .value = rows.loss,
@@ -95,9 +108,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
         return {logits_gradient(a, ignored, smoothing), Array()};
       },
   });
-  if (options.reduction == Reduction::none) return losses;
-  if (options.reduction == Reduction::sum) return sum(losses);
-  return sum(losses) / static_cast<double>(std::max<int64_t>(count, 1));
+  return reduce_losses("cross_entropy", losses, options.reduction, count);
 }
 
 }  // namespace attograd

@@ -1,11 +1,18 @@
 #pragma once
 
+#include <string_view>
+
 #include <attograd/core/tensor.h>
 
 namespace attograd {
 
 /// What becomes of the losses of the rows.
 enum class Reduction { mean, sum, none };
+
+/// The losses themselves, their sum, or their sum / max(count, 1).
+/// Throws    ValueError naming the loss for a number that was cast to a Reduction
+Tensor reduce_losses(std::string_view loss, const Tensor& losses, Reduction reduction,
+                     int64_t count);
 
 struct CrossEntropyOptions {
   Reduction reduction = Reduction::mean;
@@ -20,7 +27,8 @@ struct CrossEntropyOptions {
 /// Gradient  any order: p minus the target distribution; exactly 0 in ignored rows. The mean is
 ///           over the rows that are not ignored; over none of them it is 0 with gradient 0.
 /// Throws    ShapeError, DTypeError; IndexError for a target that is neither ignored nor in [0, V),
-///           before anything is computed; ValueError for a smoothing outside [0, 1]
+///           before anything is computed; ValueError for a smoothing outside [0, 1], or as
+///           reduce_losses
 /// Cost      one pass over the logits, one in the backward pass; the probabilities are not stored
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets,
                      const CrossEntropyOptions& options = {});

@@ -37,6 +37,8 @@ Tensor defined_gelu(const Tensor& x, GeluForm form) {
 }  // namespace
 
 Tensor gelu(const Tensor& x, GeluForm form) {
+  check<ValueError>(form == GeluForm::erf || form == GeluForm::tanh, "gelu: no such form, got ",
+                    static_cast<int>(form));
   return record(Fused{
       .name = "gelu",
       .inputs = {x},

@@ -12,7 +12,7 @@ enum class GeluForm { erf, tanh };
 /// erf:   y = x / 2 (1 + erf(x / sqrt 2))
 /// tanh:  y = x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
 /// Gradient  any order
-/// Throws    DTypeError unless f32 or f64
+/// Throws    DTypeError unless f32 or f64; ValueError for a number that was cast to a GeluForm
 /// Cost      one pass, one in the backward pass
 Tensor gelu(const Tensor& x, GeluForm form = GeluForm::erf);
 

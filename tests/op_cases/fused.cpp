@@ -206,6 +206,8 @@ void add_gelu(Table& t) {
                      .elementwise = true});
   t.errors.push_back(refuses<DTypeError>(
       "gelu", [] { gelu(arange(0, 3)); }, "gelu: takes f32 or f64, got i64; convert with cast"));
+  t.errors.push_back(refuses<ValueError>(
+      "gelu", [] { gelu(zeros({2}), static_cast<GeluForm>(2)); }, "gelu: no such form, got 2"));
 }
 
 /// Element i is decided by word (i / 32) % 4 of the Philox block 32 (i / 128) + i % 32.

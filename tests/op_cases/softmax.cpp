@@ -193,6 +193,13 @@ void add_cross_entropy(Table& t) {
          "got 3 at place 1");
   refuse(ValueError(""), {2, 3}, zeros({2}, DType::i64), 1.5,
          "cross_entropy: label_smoothing must be in [0, 1], got 1.5");
+  t.errors.push_back(refuses<ValueError>(
+      "cross_entropy",
+      [] {
+        cross_entropy(zeros({2, 3}), zeros({2}, DType::i64),
+                      {.reduction = static_cast<Reduction>(-1)});
+      },
+      "cross_entropy: no such reduction, got -1"));
 }
 
 }  // namespace
