@@ -1,5 +1,6 @@
 // The systems A to F from the options of a golden file.
 
+#include <examples/systems/autoregressive.h>
 #include <examples/systems/feed_forward.h>
 #include <examples/systems/heads_first.h>
 #include <examples/systems/plain.h>
@@ -159,6 +160,28 @@ Forward relative(Options& options) {
                    SeqFirstScore<RelativeScores>{{nn::init::zeros({heads, 2 * reach + 1}), reach}});
 }
 
+Forward autoregressive(Options& options) {
+  Rng rng(1);
+  check<FormatError>(options.text("mask") == "causal", "autoregressive: the mask must be causal");
+  const Autoregressive module({.vocab = options.integer("vocab"),
+                               .d_model = options.integer("d_model"),
+                               .heads = options.integer("heads"),
+                               .d_ff = options.integer("d_ff"),
+                               .layers = options.integer("layers"),
+                               .bias = options.flag("bias"),
+                               .eps = options.number("eps")},
+                              rng);
+  return [module](const TensorMap& inputs, const TensorMap& parameters, bool) -> TensorMap {
+    Autoregressive model = over(module, parameters);
+    const Tensor tokens = named(inputs, "tokens");
+    const Tensor logits = model(tokens);  // [T, B, V]
+    return {{"logits", logits},
+            {"loss", cross_entropy(reshape(logits, {tokens.numel(), logits.dim(2)}),
+                                   reshape(named(inputs, "targets"), {tokens.numel()}))},
+            {"greedy", continue_greedily(model, slice(tokens, 0, 0, 3), 6)}};
+  };
+}
+
 }  // namespace
 
 Forward build_system(const std::string& module, Options& options) {
@@ -169,6 +192,7 @@ Forward build_system(const std::string& module, Options& options) {
   if (module == "scaled_dot") return scaled_dot(options);
   if (module == "feed_forward") return feed_forward(options);
   if (module == "plain") return plain(options);
+  if (module == "autoregressive") return autoregressive(options);
   if (module == "score")
     return attention_forward(Scored{{.score = score_of(options), .fill = options.fill()}});
   return {};
