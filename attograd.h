@@ -33,6 +33,7 @@
 #include <attograd/nn/score.h>
 #include <attograd/nn/sequential.h>
 #include <attograd/nn/summary.h>
+#include <attograd/nn/torch_names.h>
 #include <attograd/nn/transformer.h>
 #include <attograd/nn/transformer_layer.h>
 #include <attograd/optim/adam.h>
