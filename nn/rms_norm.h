@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include <attograd/core/ops.h>
 #include <attograd/nn/init.h>
 
@@ -15,10 +17,11 @@ struct RMSNorm {
   Tensor weight;  // [width], begins at 1
   double eps;
 
-  /// Throws    ValueError unless width > 0 and eps > 0
+  /// Throws    ValueError unless width > 0, and eps > 0 and finite
   explicit RMSNorm(int64_t width, const RMSNormOptions& options = {}) : eps(options.eps) {
     check<ValueError>(width > 0, "RMSNorm: the width must be > 0, got ", width);
-    check<ValueError>(eps > 0, "RMSNorm: eps must be > 0, got ", eps);
+    check<ValueError>(eps > 0 && std::isfinite(eps), "RMSNorm: eps must be > 0 and finite, got ",
+                      eps);
     weight = init::ones({width});
   }
 

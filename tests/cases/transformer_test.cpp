@@ -9,6 +9,7 @@
 #include <attograd/nn/generate.h>
 #include <attograd/nn/gpt.h>
 #include <attograd/nn/module.h>
+#include <attograd/nn/positions.h>
 
 namespace attograd::nn {
 namespace {
@@ -51,11 +52,11 @@ TEST_CASE("TRF-01 sizes from which no heads can be made are refused with both nu
 TEST_CASE("TRF-02 the context is the longest length and an empty text is refused") {
   const Gpt gpt = model();
   for (const int64_t length : {1, 8}) CHECK(gpt(some_ids(length)).shape() == Shape{1, length, 5});
-  CHECK_THROWS_WITH_AS(
-      gpt(some_ids(9)),
-      "Gpt: the length must be in [1, context = 8], got i64[1, 9]; pass the last 8 ids",
-      ShapeError);
-  CHECK_THROWS_WITH_AS(gpt(some_ids(0)), doctest::Contains("got i64[1, 0]"), ShapeError);
+  CHECK_THROWS_WITH_AS(gpt(some_ids(9)),
+                       "LearnedPositions: the length of a sequence must be in [1, longest = 8], "
+                       "got 9; pass the last 8",
+                       ShapeError);
+  CHECK_THROWS_WITH_AS(gpt(some_ids(0)), doctest::Contains("[1, longest = 8], got 0"), ShapeError);
 }
 
 TEST_CASE("TRF-02 a text is continued by what follows its last context ids") {
@@ -93,6 +94,11 @@ TEST_CASE("TRF-04 no gradient reaches a later position") {
   const Tensor g = gpt.position_embedding.weight.grad();
   for (int64_t t = 0; t < 8; ++t)
     for (const double v : values_of(select(g, 0, t))) CHECK((v == 0) == (t > 2));
+}
+
+TEST_CASE("TRF-05 an odd width has one sine more than cosines") {
+  check_close(sinusoid(2, 5, DType::f64), {0, 1, 0, 1, 0, 0.841470984808, 0.540302305868,
+                                           0.0251162229098, 0.999684537917, 0.000630957302615});
 }
 
 TEST_CASE("TRF-07 a single key has weight 1 and query and key no gradient") {

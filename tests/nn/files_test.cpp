@@ -55,57 +55,6 @@ struct Part {
   }
 };
 
-struct Tied {
-  Tensor first = ones({2, 3}).set_requires_grad();
-  Tensor second = first;
-  Tensor other = ones({2, 3}).set_requires_grad();
-
-  void visit(auto&& v) {
-    v("first", first);
-    v("second", second);
-    v("other", other);
-  }
-};
-
-TEST_CASE("a file holds tied weights once and they are one tensor after loading") {
-  const TemporaryFolder folder;
-  Tied saved;
-  saved.first.assign(tensor({{1, 2, 3}, {4, 5, 6}}));
-  save(saved, folder / "tied.safetensors");
-  const SafetensorsFile file = load_safetensors(folder / "tied.safetensors");
-  CHECK(file.tensors.size() == 2);
-  Tied loaded;
-  load(loaded, folder / "tied.safetensors");
-  CHECK(loaded.second.to_vector<float>() == std::vector<float>{1, 2, 3, 4, 5, 6});
-  loaded.first.assign(zeros({}));
-  CHECK(loaded.second.to_vector<float>() == std::vector<float>(6, 0));
-  CHECK(loaded.other.to_vector<float>() == std::vector<float>(6, 1));
-}
-
-TEST_CASE("what is missing and unexpected and of another shape is one error and changes no bit") {
-  const TemporaryFolder folder;
-  const auto write = [&](const Shape& shape) {
-    save_safetensors(folder / "wrong.safetensors",
-                     {{"first", full(shape, 7)}, {"extra", tensor(1)}});
-  };
-  const Tied module;
-  write({3, 2});  // as many numbers
-  CHECK_THROWS_WITH_AS(load(module, folder / "wrong.safetensors"),
-                       "load: every tensor must have one of its name, shape and type, got\n"
-                       "  of another shape or type: first (f32[3, 2] for f32[2, 3])\n"
-                       "  missing: other\n"
-                       "  unexpected: extra",
-                       FormatError);
-  CHECK_THROWS_WITH_AS(load(module, folder / "wrong.safetensors", {.strict = false}),
-                       doctest::Contains("first (f32[3, 2] for f32[2, 3])"), FormatError);
-  CHECK(module.first.to_vector<float>() == std::vector<float>(6, 1));
-  write({2, 3});
-  const LoadReport report = load(module, folder / "wrong.safetensors", {.strict = false});
-  CHECK(report.missing == std::vector<std::string>{"other"});
-  CHECK(report.unexpected == std::vector<std::string>{"extra"});
-  CHECK(module.second.to_vector<float>() == std::vector<float>(6, 7));
-}
-
 TEST_CASE("parameters of a file that the module lacks may be passed over") {
   const TemporaryFolder folder;
   const Gpt saved = model(1);

@@ -128,9 +128,12 @@ TEST_CASE("sizes and options outside their domain are refused") {
   CHECK_THROWS_WITH_AS(Embedding(3, -1, rng),
                        "Embedding: sizes must be > 0, got count = 3 and width = -1", ValueError);
   CHECK_THROWS_WITH_AS(LayerNorm(0), "LayerNorm: the width must be > 0, got 0", ValueError);
-  CHECK_THROWS_WITH_AS(LayerNorm(2, {.eps = 0}), "LayerNorm: eps must be > 0, got 0", ValueError);
+  CHECK_THROWS_WITH_AS(LayerNorm(2, {.eps = 0}), "LayerNorm: eps must be > 0 and finite, got 0",
+                       ValueError);
   CHECK_THROWS_WITH_AS(RMSNorm(0), "RMSNorm: the width must be > 0, got 0", ValueError);
-  CHECK_THROWS_WITH_AS(RMSNorm(2, {.eps = -1}), "RMSNorm: eps must be > 0, got -1", ValueError);
+  CHECK_THROWS_WITH_AS(RMSNorm(2, {.eps = -1}), "RMSNorm: eps must be > 0 and finite, got -1",
+                       ValueError);
+  CHECK_THROWS_AS(RMSNorm(2, {.eps = HUGE_VAL}), ValueError);
   for (const int64_t width : {int64_t{0}, int64_t{-3}, int64_t{1} << 61, int64_t{1} << 62})
     CHECK_THROWS_WITH_AS(FeedForward({.width = width}, rng),
                          doctest::Contains("FeedForward: the width must be in [1, 2^61)"),
