@@ -6,10 +6,12 @@
 #include <attograd/core/file.h>
 #include <attograd/core/finite_difference.h>
 #include <attograd/core/gradcheck.h>
+#include <attograd/core/hooks.h>
 #include <attograd/core/map.h>
 #include <attograd/core/mask.h>
 #include <attograd/core/multiply.h>
 #include <attograd/core/named_tensors.h>
+#include <attograd/core/observer.h>
 #include <attograd/core/op_list.h>
 #include <attograd/core/ops.h>
 #include <attograd/core/random.h>

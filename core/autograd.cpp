@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <attograd/core/autograd.h>
+#include <attograd/core/hooks.h>
 #include <attograd/core/map.h>
+#include <attograd/core/observer.h>
 #include <attograd/core/ops.h>
 
 namespace attograd {
@@ -27,7 +28,7 @@ bool is_private(const Tensor& g) { return g.array().is_contiguous() && g.owns_st
 void accumulate(Tensor& sum, Tensor g) {
   if (!sum.defined()) {
     sum = std::move(g);
-  } else if (!recording() && is_private(sum)) {
+  } else if (!recording() && is_private(sum) && !is_observed()) {
     Array total = sum.array();
     dispatch<Floating>("backward", total.dtype(), [&]<class T>() {
       kernels::map(strided_loop(total, total, g.array()), total.mutable_data<T>(), total.data<T>(),
@@ -45,22 +46,27 @@ void keep(Node& node, Tensor g) {
   accumulate(node.grad, std::move(g));
 }
 
-/// A fused operation under create_graph: differentiate its definition. It is evaluated at fresh
-/// aliases of the inputs, since x itself may appear twice, or one input may depend on another: each
-/// must be counted for its own place only.
-Tensors differentiate_reference(const Node& node, const Tensor& g, const Tensors& x,
-                                const std::vector<bool>& wants) {
-  Tensors aliases = x;
+/// Differentiates the definition of a fused operation (under create_graph), or computes again what
+/// a checkpoint dropped. It is evaluated at fresh aliases of the arguments, since x itself may
+/// appear twice, or one argument may depend on another: each must be counted for its own place
+/// only.
+Tensors differentiate_definition(const Node& node, const Tensor& g, const Tensors& x,
+                                 const std::vector<bool>& wants) {
+  const bool create_graph = recording();
+  const EnableGrad recorded;
+  const size_t arguments = node.fused ? x.size() : node.recomputed->arguments;
+  Tensors aliases(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(arguments));
   Tensors wanted;
   for (size_t i = 0; i < x.size(); ++i) {
-    if (!wants[i]) continue;
-    aliases[i] = alias(x[i]);
-    wanted.push_back(aliases[i]);
+    if (i < arguments && x[i].requires_grad()) aliases[i] = alias(x[i]);
+    if (wants[i]) wanted.push_back(i < arguments ? aliases[i] : x[i]);
   }
   Tensors gradients(x.size());
-  const Tensor y = node.fused->reference(aliases);
+  const Tensor y =
+      node.fused ? node.fused->reference(aliases) : node.recomputed->definition(aliases);
   if (!y.requires_grad()) return gradients;
-  const Tensors found = grad({y}, wanted, {.create_graph = true, .allow_unused = true}, {g});
+  const Tensors found =
+      grad({y}, wanted, {.create_graph = create_graph, .allow_unused = true, .partial = true}, {g});
   for (size_t i = 0, k = 0; i < x.size(); ++i)
     if (wants[i]) gradients[i] = found[k++];
   return gradients;
@@ -113,12 +119,15 @@ Tensors pull_back(const NodePtr& node, const Tensor& g, const std::vector<bool>&
   Tensors x;
   for (const Saved& saved : node->x) x.push_back(saved.unpack(name));
   Tensors gradients;
-  if (!node->fused) {
-    gradients = apply_rules(node, g, x, wants);
-  } else if (recording()) {
-    gradients = differentiate_reference(*node, g, x, wants);
-  } else {
-    gradients = run_kernel(*node, g, x, wants);
+  {
+    const Step one(!node->recomputed);
+    if (node->recomputed || (node->fused && recording())) {
+      gradients = differentiate_definition(*node, g, x, wants);
+    } else if (node->fused) {
+      gradients = run_kernel(*node, g, x, wants);
+    } else {
+      gradients = apply_rules(node, g, x, wants);
+    }
   }
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (!gradients[i].defined()) continue;
@@ -127,6 +136,7 @@ Tensors pull_back(const NodePtr& node, const Tensor& g, const std::vector<bool>&
                       "backward of ", name, ": the rule of input ", i, " must give ",
                       Signature{input.dtype, input.shape}, ", got ", signature(gradients[i]));
   }
+  for_each_observer([&](Observer& observer) { observer.pulled_back(*node, g, x, gradients); });
   return gradients;
 }
 
@@ -136,23 +146,27 @@ void release(Node& node) {
   node.y = Saved();
   node.vjp.clear();
   node.fused.reset();
+  node.recomputed.reset();
   node.freed = true;
 }
 
+/// What a pass needs of a node: nothing, its gradient, or that and the gradients of its inputs.
+enum class Need { nothing, gradient, inputs };
+
 /// Takes operations off the frontier until none is left. `visit` sees each with its complete
-/// gradient (and may take that of a leaf); `wants` says whether an input needs one.
-template <class Visit, class Wants>
-void propagate(Frontier frontier, bool free_graph, Visit visit, Wants wants) {
+/// gradient, may replace it, and may take that of a leaf.
+template <class Visit, class NeedOf>
+void propagate(Frontier frontier, bool free_graph, Visit visit, NeedOf need_of) {
   while (!frontier.empty()) {
     const auto latest = frontier.begin();
     const NodePtr node = std::move(latest->second.node);
     Tensor g = std::move(latest->second.g);
     frontier.erase(latest);
     visit(*node, g);
+    if (need_of(*node) != Need::inputs) continue;
     std::vector<bool> wanted;
-    for (const NodePtr& input : node->inputs) wanted.push_back(input && wants(*input));
-    const bool any = std::find(wanted.begin(), wanted.end(), true) != wanted.end();
-    if (!any && !node->freed) continue;  // a freed node has lost its inputs; pull_back says so
+    for (const NodePtr& input : node->inputs)
+      wanted.push_back(input && need_of(*input) != Need::nothing);
     Tensors gradients = pull_back(node, g, wanted);
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i].defined()) continue;
@@ -179,9 +193,11 @@ void add_seed(Frontier& frontier, std::string_view op, const Tensor& y, const Te
   accumulate(pending.g, std::move(g));
 }
 
-/// The nodes on a way from the outputs to a target.
-std::unordered_set<const Node*> nodes_between(
-    const Frontier& outputs, const std::unordered_map<const Node*, size_t>& targets) {
+using Targets = std::unordered_map<const Node*, size_t>;  // with the first place of each
+
+/// What is needed of the nodes on a way from the outputs to a target; all others are missing.
+std::unordered_map<const Node*, Need> needs_between(const Frontier& outputs, const Targets& targets,
+                                                    bool partial) {
   uint64_t earliest = ~uint64_t{0};
   for (const auto& [target, index] : targets) earliest = std::min(earliest, target->sequence);
   // By sequence, inputs before their uses; what was recorded before all targets leads to none.
@@ -192,18 +208,26 @@ std::unordered_set<const Node*> nodes_between(
     const Node* node = stack.back();
     stack.pop_back();
     if (node->sequence < earliest || !reachable.emplace(node->sequence, node).second) continue;
+    if (partial && targets.contains(node)) continue;
     for (const NodePtr& input : node->inputs)
       if (input) stack.push_back(input.get());
   }
-  std::unordered_set<const Node*> between;
+  std::unordered_map<const Node*, Need> needs;
   for (const auto& [sequence, node] : reachable) {
+    const bool is_target = targets.contains(node);
+    // What lay behind a freed node is gone. A target may have been there: it must be run, to say
+    // so.
     const bool leads =
+        (node->freed && sequence > earliest) ||
         std::any_of(node->inputs.begin(), node->inputs.end(),
-                    [&](const NodePtr& input) { return between.contains(input.get()); });
-    // What lay behind a freed node is gone: it must be visited, to say so.
-    if (leads || node->freed || targets.contains(node)) between.insert(node);
+                    [&](const NodePtr& input) { return needs.contains(input.get()); });
+    if (leads && !(partial && is_target)) {
+      needs[node] = Need::inputs;
+    } else if (is_target) {
+      needs[node] = Need::gradient;
+    }
   }
-  return between;
+  return needs;
 }
 
 }  // namespace
@@ -215,13 +239,14 @@ void backward(const Tensor& y, const Tensor& seed, const BackwardOptions& option
   propagate(
       std::move(frontier), !options.retain_graph.value_or(options.create_graph),
       [](Node& node, Tensor& g) {
+        g = after_hooks(node, std::move(g));
         if (node.is_leaf()) {
           keep(node, std::move(g));
         } else if (node.retains_grad) {
           keep(node, g);
         }
       },
-      [](const Node&) { return true; });
+      [](const Node& node) { return node.is_leaf() ? Need::gradient : Need::inputs; });
 }
 
 Tensors grad(const Tensors& outputs, const Tensors& inputs, const GradOptions& options,
@@ -234,21 +259,25 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs, const GradOptions& o
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].requires_grad() || !options.allow_unused)
       add_seed(frontier, "grad", outputs[i], seeds.empty() ? Tensor() : seeds[i]);
-  std::unordered_map<const Node*, size_t> targets;  // the first place of each in `inputs`
+  Targets targets;
   for (size_t i = 0; i < inputs.size(); ++i) {
     check<GraphError>(inputs[i].requires_grad(), "grad: input ", i, ", ", signature(inputs[i]),
                       ", does not require gradients");
     targets.emplace(inputs[i].node().get(), i);
   }
-  const auto between = nodes_between(frontier, targets);
+  const auto needs = needs_between(frontier, targets, options.partial);
   Tensors found(inputs.size());
   propagate(
       std::move(frontier), !options.retain_graph.value_or(options.create_graph),
       [&](Node& node, Tensor& g) {
         const auto target = targets.find(&node);
+        if (target == targets.end() || !options.partial) g = after_hooks(node, std::move(g));
         if (target != targets.end()) found[target->second] = g;
       },
-      [&](const Node& node) { return between.contains(&node); });
+      [&](const Node& node) {
+        const auto need = needs.find(&node);
+        return need == needs.end() ? Need::nothing : need->second;
+      });
   for (size_t i = 0; i < inputs.size(); ++i) {
     found[i] = found[targets.at(inputs[i].node().get())];
     check<GraphError>(found[i].defined() || options.allow_unused, "grad: input ", i, ", ",

@@ -23,11 +23,16 @@ struct GradOptions {
   bool create_graph = false;
   std::optional<bool> retain_graph{};
   bool allow_unused = false;  // an input that outputs do not depend on gets an undefined tensor
+  /// Partial derivatives: every input is a variable of its own, so nothing flows through one to
+  /// another, and no hook of an input is called.
+  bool partial = false;
 };
 
 /// The gradients of sum_i sum(outputs[i] * seeds[i]) for `inputs` (leaves or results), touching no
 /// .grad(). Seeds default to 1 for outputs with one element. Only operations between outputs and
-/// inputs are run.
+/// inputs are run, so what was freed before all inputs does not matter.
+/// Throws    GraphError if outputs do not depend on an input, need a seed, or may lead to an input
+///           through a freed graph
 Tensors grad(const Tensors& outputs, const Tensors& inputs, const GradOptions& options = {},
              const Tensors& seeds = {});
 

@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include <attograd/core/graph.h>
+#include <attograd/core/observer.h>
 
 namespace attograd {
 namespace {
@@ -10,20 +11,27 @@ using NodePtr = std::shared_ptr<Node>;
 
 thread_local bool recording_here = true;
 
+}  // namespace
+
 uint64_t next_sequence() {
   static std::atomic<uint64_t> counter{0};
   return counter.fetch_add(1, std::memory_order_relaxed);
 }
 
-}  // namespace
-
 NoGrad::NoGrad(bool on) : before_(recording_here) {
   if (on) recording_here = false;
 }
 NoGrad::~NoGrad() { recording_here = before_; }
+EnableGrad::EnableGrad() : before_(recording_here) { recording_here = true; }
+EnableGrad::~EnableGrad() { recording_here = before_; }
 bool recording() { return recording_here; }
 
-Tensor detach(const Tensor& x) { return Tensor(x.array()); }
+Tensor detach(const Tensor& x) {
+  for_each_observer([&](Observer& observer) {
+    if (x.requires_grad()) observer.cut("detach", "by request", x);
+  });
+  return Tensor(x.array());
+}
 
 const Tensor& Saved::unpack(std::string_view op) const {
   check<GraphError>(value_.array().version() == version_, "backward of ", op, ": the ",
@@ -38,18 +46,22 @@ Node::Node(OpName op, const Array& result)
 
 Node::~Node() {
   // Destroying `inputs` here would destroy their inputs in turn, as deep as the graph. The
-  // outermost destructor instead takes over the inputs of all others and lets go of them one by
-  // one.
+  // outermost destructor instead takes over what all others own and lets go of it piece by piece.
   x.clear();  // first: these hold the same nodes, which `inputs` still keeps alive
-  thread_local std::vector<NodePtr>* taken = nullptr;
-  if (taken) {
-    for (NodePtr& input : inputs) taken->push_back(std::move(input));
-    return;
+  thread_local std::vector<std::shared_ptr<const void>>* taken = nullptr;
+  std::vector<std::shared_ptr<const void>> stack;
+  const bool outermost = !taken;
+  if (outermost) taken = &stack;
+  for (NodePtr& input : inputs)
+    if (input) taken->push_back(std::move(input));
+  if (recomputed) taken->push_back(std::shared_ptr<const Recomputed>(std::move(recomputed)));
+  if (grad.defined() && grad.requires_grad()) {
+    taken->push_back(grad.node());
+    grad = Tensor();
   }
-  std::vector<NodePtr> stack = std::move(inputs);
-  taken = &stack;
+  if (!outermost) return;
   while (!stack.empty()) {
-    const NodePtr dying = std::move(stack.back());
+    const std::shared_ptr<const void> dying = std::move(stack.back());
     stack.pop_back();
   }
   taken = nullptr;
@@ -57,10 +69,27 @@ Node::~Node() {
 
 namespace {
 
-/// The node of a new result, or null if no gradient can flow through it. `passes` says whether an
-/// input has a derivative.
+/// Tells the observers of an operation, and of each input whose path ends here. `passes` says
+/// whether an input has a derivative.
+template <class Passes>
+void observe(OpName name, const Tensors& inputs, const Array& value, Passes passes) {
+  for_each_observer([&](Observer& observer) {
+    observer.computed(name, inputs, value);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs[i].requires_grad()) continue;
+      if (!recording()) {
+        observer.cut(name, "below NoGrad", inputs[i]);
+      } else if (!passes(i) || !is_floating(value.dtype())) {
+        observer.cut(name, "not differentiable", inputs[i]);
+      }
+    }
+  });
+}
+
+/// The node of a new result, or null if no gradient can flow through it.
 template <class Passes>
 NodePtr join(OpName name, const Tensors& inputs, const Array& value, Passes passes) {
+  observe(name, inputs, value, passes);
   if (!recording() || !is_floating(value.dtype())) return nullptr;
   std::vector<NodePtr> nodes;
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -70,6 +99,16 @@ NodePtr join(OpName name, const Tensors& inputs, const Array& value, Passes pass
   auto node = std::make_shared<Node>(name, value);
   node->inputs = std::move(nodes);
   return node;
+}
+
+bool every_input(size_t) { return true; }
+
+/// Keeps the inputs for the backward pass: where no gradient flows, without their nodes, which
+/// nothing else would keep alive.
+void save_inputs(Node& node, const Tensors& inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    node.x.emplace_back(node.inputs[i] || !inputs[i].requires_grad() ? inputs[i]
+                                                                     : Tensor(inputs[i].array()));
 }
 
 }  // namespace
@@ -88,7 +127,7 @@ Tensor record(Primitive op) {
       keeps_x |= op.vjp[i].keeps_x();
       keeps_y |= op.vjp[i].keeps_y();
     }
-    if (keeps_x) node->x.assign(op.inputs.begin(), op.inputs.end());
+    if (keeps_x) save_inputs(*node, op.inputs);
     if (keeps_y) node->y = Saved(Tensor(op.value));
     node->vjp = std::move(op.vjp);
     node->broadcasts = op.broadcasts;
@@ -97,14 +136,29 @@ Tensor record(Primitive op) {
 }
 
 Tensor record(Fused op) {
-  NodePtr node = join(op.name, op.inputs, op.value, [](size_t) { return true; });
+  NodePtr node = join(op.name, op.inputs, op.value, every_input);
   Array value = std::move(op.value);
   if (node) {
-    node->x.assign(op.inputs.begin(), op.inputs.end());
+    save_inputs(*node, op.inputs);
     node->y = Saved(Tensor(value));
     op.inputs.clear();
     op.value = Array();
     node->fused = std::make_unique<const Fused>(std::move(op));
+  }
+  return Tensor(std::move(value), std::move(node));
+}
+
+Tensor record(Recomputed op) {
+  check<GraphError>(op.arguments <= op.inputs.size(), std::string_view(op.name),
+                    ": has fewer inputs than arguments, got ", op.inputs.size(), " and ",
+                    op.arguments);
+  NodePtr node = join(op.name, op.inputs, op.value, every_input);
+  Array value = std::move(op.value);
+  if (node) {
+    save_inputs(*node, op.inputs);
+    op.inputs.clear();
+    op.value = Array();
+    node->recomputed = std::make_unique<const Recomputed>(std::move(op));
   }
   return Tensor(std::move(value), std::move(node));
 }

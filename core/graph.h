@@ -102,9 +102,23 @@ struct Fused {
   Required<Arrays(const KernelArguments&)> vjp_kernel;
 };
 
+/// An operation of which the graph keeps nothing but the inputs: its backward pass computes it once
+/// more, recorded, and differentiates that (checkpoint.h).
+struct Recomputed {
+  OpName name;
+  Tensors inputs;    // the arguments of the definition, then what it uses beside them
+  size_t arguments;  // how many of the inputs are arguments
+  Array value;
+  std::function<Tensor(const Tensors& arguments)> definition;  // may own tensors made before
+};
+
 /// The result of an operation as a Tensor, joined to the graph if any input requires gradients.
 Tensor record(Primitive op);
 Tensor record(Fused op);
+Tensor record(Recomputed op);
+
+/// What is called with the gradient of a tensor (hooks.h).
+using GradientFunction = std::function<Tensor(const Tensor& g)>;
 
 /// A tensor that the backward pass will read, and how often its storage had been written when it
 /// was saved.
@@ -133,14 +147,16 @@ struct Node {
   uint64_t sequence;  // grows with every node, so an operation comes after its inputs
   Shape shape;        // of the result, and so of its gradient
   DType dtype;
+  bool broadcasts = false;
+  bool freed = false;
+  bool retains_grad = false;
   std::vector<std::shared_ptr<Node>> inputs;  // null where no gradient flows
   std::vector<Saved> x;                       // the inputs, if a rule keeps them
   Saved y;  // the result, if a rule keeps it: without its node, which would own itself
   std::vector<Rule> vjp;
   std::unique_ptr<const Fused> fused;  // the kernel and reference of a fused operation
-  bool broadcasts = false;
-  bool freed = false;
-  bool retains_grad = false;
+  std::unique_ptr<const Recomputed> recomputed;
+  std::unique_ptr<std::vector<std::weak_ptr<const GradientFunction>>> hooks;  // in their order
   Tensor grad;  // of leaves, and of results that were asked to retain it
 
   bool is_leaf() const { return inputs.empty() && !freed; }
@@ -157,7 +173,21 @@ class NoGrad {
  private:
   bool before_;
 };
+/// While one is alive, operations of this thread are recorded, below NoGrad too.
+class EnableGrad {
+ public:
+  EnableGrad();
+  ~EnableGrad();
+  EnableGrad(const EnableGrad&) = delete;
+  EnableGrad& operator=(const EnableGrad&) = delete;
+
+ private:
+  bool before_;
+};
 bool recording();
+
+/// Nodes made later have a larger sequence, nodes made before a smaller one.
+uint64_t next_sequence();
 
 /// The same numbers (shared) as a constant: no gradient passes.
 Tensor detach(const Tensor& x);

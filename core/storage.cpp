@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <mutex>
@@ -39,24 +40,29 @@ size_t bucket_of(size_t block) {
   return exponent * 4 + ((block >> (exponent - 2)) & 3);
 }
 
-/// One list of free blocks per size.
+/// One list of free blocks per size, and the count of those in use.
 class FreeLists {
  public:
   std::byte* take(size_t block) {
     const std::lock_guard lock(mutex_);
     std::vector<std::byte*>& list = lists_[bucket_of(block)];
-    if (!list.empty()) {
-      std::byte* data = list.back();
+    std::byte* data = nullptr;
+    if (list.empty()) {
+      data = static_cast<std::byte*>(::operator new(block, kAlignment));
+    } else {
+      data = list.back();
       list.pop_back();
       cached_ -= block;
-      return data;
     }
-    return static_cast<std::byte*>(::operator new(block, kAlignment));
+    use_.living += block;
+    use_.peak = std::max(use_.peak, use_.living);
+    return data;
   }
 
   void give(std::byte* data, size_t block) noexcept {
     try {
       const std::lock_guard lock(mutex_);
+      use_.living -= block;
       if (kKeepsBlocks && cached_ + block <= kCacheLimit) {
         lists_[bucket_of(block)].push_back(data);
         cached_ += block;
@@ -76,10 +82,21 @@ class FreeLists {
     cached_ = 0;
   }
 
+  MemoryUse use() {
+    const std::lock_guard lock(mutex_);
+    return use_;
+  }
+
+  void reset_peak() {
+    const std::lock_guard lock(mutex_);
+    use_.peak = use_.living;
+  }
+
  private:
   std::mutex mutex_;
   std::array<std::vector<std::byte*>, 256> lists_;
   size_t cached_ = 0;
+  MemoryUse use_;
 };
 
 /// Never destroyed: tensors with static lifetime may outlive any object of this file.
@@ -96,6 +113,9 @@ Storage::Storage(size_t bytes)
 Storage::~Storage() {
   if (data_ != small_) free_lists().give(data_, block_size(bytes_));
 }
+
+MemoryUse memory_use() { return free_lists().use(); }
+void reset_peak_memory() { free_lists().reset_peak(); }
 
 void release_cached_memory() { free_lists().release(); }
 

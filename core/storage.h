@@ -30,6 +30,14 @@ class Storage {
   std::atomic<uint64_t> version_{0};
 };
 
+/// Bytes in the blocks of living tensors of all threads (numbers that need no block do not count).
+struct MemoryUse {
+  size_t living = 0;
+  size_t peak = 0;  // the most that lived at once since the start, or since reset_peak_memory()
+};
+MemoryUse memory_use();
+void reset_peak_memory();
+
 /// Freed blocks are kept for the next tensor of about that size (at most 1 GiB in all), so that a
 /// training loop in steady state asks the system for nothing. This gives them back.
 void release_cached_memory();

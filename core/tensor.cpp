@@ -43,6 +43,10 @@ Tensor& Tensor::set_requires_grad(bool on) {
   if (on == requires_grad()) return *this;
   check<GraphError>(on || node()->is_leaf(), "set_requires_grad: cannot be switched off on ",
                     signature(*this), ", the result of an operation; use detach(x) for a constant");
+  check<GraphError>(on || node().use_count() == 1, "set_requires_grad: cannot be switched off on ",
+                    signature(*this),
+                    " while a recorded graph refers to it; run backward on that "
+                    "graph or let go of it first, or use detach(x) for a constant");
   value_->node = on ? std::make_shared<Node>(user_op("leaf"), array()) : nullptr;
   return *this;
 }

@@ -52,14 +52,17 @@ class Tensor {
 
   /// Whether gradients flow to this tensor.
   bool requires_grad() const { return node() != nullptr; }
-  /// Makes this tensor a leaf that gathers gradients, or a constant again. Throws DTypeError for
-  /// integers and masks, GraphError to switch it off on the result of an operation (use detach).
+  /// Makes this tensor a leaf that gathers gradients, or a constant again, without gradient
+  /// and hooks. Throws DTypeError for integers and masks, GraphError to switch it off on the result
+  /// of an operation (use detach) or while a graph refers to the leaf, whose gradient would then
+  /// get lost.
   Tensor& set_requires_grad(bool on = true);
   /// A leaf's gradient after backward, or an undefined tensor if there is none yet.
   Tensor grad() const;
   void set_grad(const Tensor& g);
   void clear_grad();
-  /// Asks the result of an operation to keep its gradient in the next backward passes.
+  /// Asks the result of an operation to keep the gradient of the next backward passes too, added up
+  /// as in a leaf, which does so anyway. grad() touches neither.
   void retain_grad();
 
   /// Nobody else holds this tensor or sees its memory.

@@ -114,10 +114,10 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
   const Tensor filling = number_like("masked_fill", x, value);
   return record(
       {.name = "masked_fill",
-       .inputs = {x, mask},
+       .inputs = {x, mask, filling},
        .value = select("masked_fill", mask.array(), filling.array(), x.array()),
        .vjp = {[](const Tensor& g, const Tensors& in) { return masked_fill(g, in[1], 0.0); },
-               not_differentiable},
+               not_differentiable, not_differentiable},
        .broadcasts = true});
 }
 

@@ -30,7 +30,8 @@ void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 Tensor as_rows(const Array& x) { return reshape(Tensor(x), {row_count(x.shape()), x.dim(-1)}); }
 
 Array linear_value(const Tensors& in) {
-  const Array x = as_rows(in[0].array()).array(), weight_t = transpose(detach(in[1])).array();
+  const Array x = as_rows(in[0].array()).array(),
+              weight_t = transpose(Tensor(in[1].array())).array();
   Array y({x.dim(0), weight_t.dim(1)}, x.dtype());
   assign(y, in[2].array());  // BLAS adds the product to what stands there
   multiply_add(x, weight_t, y);

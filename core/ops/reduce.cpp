@@ -130,7 +130,7 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, bool keepdim) {
   const Shape kept = groups.keepdim_shape;
   return record({.name = "logsumexp",
                  .inputs = {x},
-                 .value = reshape(shifted_logsumexp(detach(x), axes), groups.shape).array(),
+                 .value = reshape(shifted_logsumexp(Tensor(x.array()), axes), groups.shape).array(),
                  .vjp = {[kept](const Tensor& g, const Tensors& in, const Tensor& y) {
                    const Tensor total = reshape(y, kept);
                    const Tensor nothing = equal(total, -kInfinity);

@@ -77,6 +77,45 @@ TEST_CASE("results keep their gradient when asked to") {
   CHECK_THROWS_AS(tensor(1).retain_grad(), GraphError);
 }
 
+TEST_CASE("a result that was asked twice keeps its gradient once and a leaf keeps its own") {
+  Tensor x = leaf({1, 2});
+  Tensor h = x * x;
+  const Tensor other = h * 1;
+  h.retain_grad();
+  h.retain_grad();
+  x.retain_grad();
+  backward(sum(other * 3));
+  CHECK(gradient_of(h) == Values{3, 3});
+  CHECK(gradient_of(x) == Values{6, 12});
+  CHECK_FALSE(other.grad().defined());
+  Tensor k = x * x;
+  k.retain_grad();
+  grad({sum(k)}, {x, k});  // touches neither
+  CHECK_FALSE(k.grad().defined());
+  CHECK(gradient_of(x) == Values{6, 12});
+}
+
+TEST_CASE("a leaf that a graph refers to stays one") {
+  Tensor w = leaf(3);
+  Tensor y = w * w;
+  CHECK_THROWS_WITH_AS(w.set_requires_grad(false),
+                       "set_requires_grad: cannot be switched off on f64[] while a recorded graph "
+                       "refers to it; run backward on that graph or let go of it first, or use "
+                       "detach(x) for a constant",
+                       GraphError);
+  w.set_requires_grad();
+  backward(y);
+  CHECK(w.grad().item() == 6);  // not lost in a leaf of before
+  w.set_requires_grad(false);   // y is still there, and freed
+  CHECK_FALSE((w * w).requires_grad());
+  CHECK_FALSE(w.grad().defined());
+  w.set_requires_grad();
+  y = w * w;
+  y = Tensor();
+  w.set_requires_grad(false);
+  CHECK_FALSE(w.requires_grad());
+}
+
 TEST_CASE("gradients of leaves share no memory") {
   for (const bool create_graph : {false, true}) {
     CAPTURE(create_graph);
@@ -139,6 +178,45 @@ TEST_CASE("an input that does not matter is an error unless allowed") {
   CHECK(g[0].item() == 2);
   CHECK_FALSE(g[1].defined());
   CHECK_THROWS_AS(grad({x * 2}, {tensor(1, DType::f64)}), GraphError);
+}
+
+TEST_CASE("what was freed before the inputs does not matter") {
+  const Tensor x = leaf(2);
+  const Tensor h = x * x;
+  backward(h);
+  CHECK(grad({h * h}, {h})[0].item() == 8);
+  CHECK(grad({h}, {h})[0].item() == 1);
+  const Tensor late = leaf(5);
+  CHECK(grad({h * late}, {late})[0].item() == 4);
+  // x may lie behind h, and does.
+  CHECK_THROWS_AS(grad({h * h}, {h, x}, {.allow_unused = true}), GraphError);
+  CHECK_THROWS_AS(grad({h * x}, {x}), GraphError);
+  CHECK(x.grad().item() == 4);
+}
+
+TEST_CASE("partial derivatives take each input for a variable of its own") {
+  const Tensor a = leaf(3);
+  const Tensor c = a * a;
+  const Tensor y = c * a;
+  const Tensors total = grad({y}, {c, a}, {.retain_graph = true});
+  CHECK(total[0].item() == 3);
+  CHECK(total[1].item() == 27);
+  const Tensors partial = grad({y}, {c, a}, {.retain_graph = true, .partial = true});
+  CHECK(partial[0].item() == 3);
+  CHECK(partial[1].item() == 9);
+  const Tensors own = grad({y}, {y, a}, {.allow_unused = true, .partial = true});
+  CHECK(own[0].item() == 1);
+  CHECK_FALSE(own[1].defined());
+}
+
+TEST_CASE("recording is switched on again below NoGrad") {
+  const Tensor x = leaf(2);
+  const NoGrad off;
+  {
+    const EnableGrad on;
+    CHECK((x * x).requires_grad());
+  }
+  CHECK_FALSE((x * x).requires_grad());
 }
 
 TEST_CASE("nothing is recorded below NoGrad") {

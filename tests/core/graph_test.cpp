@@ -239,6 +239,23 @@ TEST_CASE("backward frees the values on the way") {
   CHECK(a.node()->inputs.empty());
 }
 
+TEST_CASE("inputs that gradients do not reach are kept without their nodes") {
+  // A value that is read and declared a constant: the graph must not own what made it.
+  const auto scaled = [](const Tensor& by, const Tensor& x) {
+    return record({.name = user_op("scaled"),
+                   .inputs = {by, x},
+                   .value = (detach(by) * detach(x)).array(),
+                   .vjp = {not_differentiable,
+                           [](const Tensor& g, const Tensors& in) { return g * in[0]; }}});
+  };
+  const Tensor x = leaf({1});
+  Tensor y = x * 1;
+  const std::weak_ptr<Node> first = y.node();
+  y = scaled(y, x);
+  CHECK(first.expired());
+  for (int i = 0; i < kLong / 10; ++i) y = scaled(y, x);  // freed without recursion
+}
+
 // ---- values that change after they were saved ----
 
 TEST_CASE("a saved value that is written to makes backward throw") {

@@ -46,3 +46,22 @@ TEST_CASE("the version counts the writes") {
   storage.bump_version();
   CHECK(storage.version() == 2);
 }
+
+TEST_CASE("living bytes and their peak are counted") {
+  const size_t before = memory_use().living;
+  reset_peak_memory();
+  {
+    const Storage number(8);  // needs no block
+    CHECK(memory_use().living == before);
+    const Storage kept(1 << 16);
+    CHECK(memory_use().living == before + (1 << 16));
+    { const Storage passing(1 << 20); }
+    CHECK(memory_use().living == before + (1 << 16));
+  }
+  CHECK(memory_use().living == before);
+  CHECK(memory_use().peak == before + (1 << 16) + (1 << 20));
+  { const Storage again(1 << 20); }  // from the free list
+  CHECK(memory_use().peak == before + (1 << 16) + (1 << 20));
+  reset_peak_memory();
+  CHECK(memory_use().peak == before);
+}
