@@ -2,6 +2,7 @@
 #pragma once
 
 #include <attograd/core/autograd.h>
+#include <attograd/core/checkpoint.h>
 #include <attograd/core/create.h>
 #include <attograd/core/file.h>
 #include <attograd/core/finite_difference.h>

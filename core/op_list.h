@@ -52,6 +52,7 @@ inline constexpr std::array kOps = std::to_array<std::string_view>({
     "is_finite",
     "cast",
     "alias",
+    "checkpoint",
     // reductions
     "sum",
     "mean",

@@ -2,6 +2,7 @@
 
 #include <tests/op_cases/op_cases.h>
 
+#include <attograd/core/checkpoint.h>
 #include <attograd/core/ops.h>
 
 namespace attograd::op_cases {
@@ -146,6 +147,12 @@ void add_same_values(Table& t) {
                      .call = [](In x) { return alias(x[0]); },
                      .naive = each([](double v) { return v; }),
                      .elementwise = true});
+  t.cases.push_back(
+      {.op = "checkpoint",
+       .inputs = {normal({2, 3}), normal({2, 3})},
+       .call = [](In x) { return checkpoint([](In in) { return tanh(in[0]) * in[1]; }, x); },
+       .naive = each([](double a, double b) { return std::tanh(a) * b; }),
+       .elementwise = true});
   t.cases.push_back({.op = "cast",
                      .label = "to f32 and back",
                      .inputs = {normal({2, 3})},
