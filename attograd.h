@@ -5,6 +5,7 @@
 #include <attograd/core/checkpoint.h>
 #include <attograd/core/create.h>
 #include <attograd/core/detect_anomaly.h>
+#include <attograd/core/dot.h>
 #include <attograd/core/file.h>
 #include <attograd/core/finite_difference.h>
 #include <attograd/core/gradcheck.h>

@@ -1,0 +1,62 @@
+#include <map>
+#include <sstream>
+#include <unordered_map>
+
+#include <attograd/core/dot.h>
+#include <attograd/core/graph.h>
+
+namespace attograd {
+namespace {
+
+/// Text between quotes, as Graphviz reads it.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n') {
+      out += "\\n";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string to_dot(const Tensor& y, const NamedTensors& names) {
+  check<GraphError>(y.requires_grad(), "to_dot: nothing that ", signature(y),
+                    " depends on requires gradients, so it has no graph");
+  std::unordered_map<const Node*, std::string> name_of;
+  for (const auto& [name, tensor] : names)
+    if (tensor.requires_grad()) name_of.emplace(tensor.node().get(), name);
+
+  std::map<uint64_t, const Node*> nodes;  // by the order of recording
+  std::vector<const Node*> stack = {y.node().get()};
+  while (!stack.empty()) {
+    const Node* node = stack.back();
+    stack.pop_back();
+    if (!nodes.emplace(node->sequence, node).second) continue;
+    for (const auto& input : node->inputs)
+      if (input) stack.push_back(input.get());
+  }
+
+  std::unordered_map<const Node*, size_t> number;
+  std::ostringstream out;
+  out << "digraph {\n";
+  for (const auto& [sequence, node] : nodes) {
+    const size_t own = number.emplace(node, number.size()).first->second;
+    const auto name = name_of.find(node);
+    const std::string_view op = node->name;
+    out << "  n" << own << " [label=\"" << escaped(name == name_of.end() ? op : name->second)
+        << "\\n"
+        << Signature{node->dtype, node->shape} << (node->freed ? "\\nfreed" : "") << '"'
+        << (node->is_leaf() ? ", shape=box" : "") << "];\n";
+    for (const auto& input : node->inputs)
+      if (input) out << "  n" << number.at(input.get()) << " -> n" << own << ";\n";
+  }
+  out << "}\n";
+  return out.str();
+}
+
+}  // namespace attograd
