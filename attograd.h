@@ -21,6 +21,7 @@
 #include <attograd/core/safetensors.h>
 #include <attograd/nn/activation.h>
 #include <attograd/nn/attention.h>
+#include <attograd/nn/audit.h>
 #include <attograd/nn/dropout.h>
 #include <attograd/nn/embedding.h>
 #include <attograd/nn/feed_forward.h>
