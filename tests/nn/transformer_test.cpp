@@ -161,6 +161,18 @@ TEST_CASE("evaluation with dropout everywhere is that without to the bit") {
   CHECK(rng.state().streams == 10);
 }
 
+TEST_CASE("every norm has the eps of the options") {
+  Rng rng(5);
+  const Transformer model(
+      {.layer = {.width = 2, .eps = 0.1}, .encoder_layers = 1, .decoder_layers = 1}, rng);
+  const TransformerEncoderLayer& e = model.encoder.layers[0];
+  const TransformerDecoderLayer& d = model.decoder.layers[0];
+  for (const LayerNorm* norm :
+       {&e.self_attention_norm, &e.feed_forward_norm, &*model.encoder.norm, &d.self_attention_norm,
+        &d.cross_attention_norm, &d.feed_forward_norm, &*model.decoder.norm})
+    CHECK(norm->eps == 0.1);
+}
+
 TEST_CASE("options from which no transformer can be made are refused") {
   Rng rng(5);
   CHECK_THROWS_WITH_AS(TransformerEncoderLayer({.width = 10, .heads = 3}, rng),
