@@ -14,6 +14,7 @@
 #include <attograd/core/mask.h>
 #include <attograd/core/multiply.h>
 #include <attograd/core/named_tensors.h>
+#include <attograd/core/npy.h>
 #include <attograd/core/observer.h>
 #include <attograd/core/op_list.h>
 #include <attograd/core/ops.h>

@@ -103,4 +103,11 @@ void assign(Array& dst, const Array& src) {
   });
 }
 
+std::string_view bytes_of(const Array& row_major) {
+  return dispatch("bytes_of", row_major.dtype(), [&]<class T>() {
+    return std::string_view(reinterpret_cast<const char*>(row_major.data<T>()),
+                            static_cast<size_t>(row_major.numel()) * sizeof(T));
+  });
+}
+
 }  // namespace attograd

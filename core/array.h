@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <attograd/core/dtype.h>
@@ -74,6 +75,9 @@ using Arrays = std::vector<Array>;
 
 /// dst = src, broadcast to dst's shape and converted to dst's dtype.
 void assign(Array& dst, const Array& src);
+
+/// The memory of a row-major array, as files hold it.
+std::string_view bytes_of(const Array& row_major);
 
 /// Prints as "f32[2, 3]" in error texts; formatting waits until it is streamed.
 struct Signature {

@@ -8,6 +8,7 @@
 
 #include <attograd/core/error.h>
 #include <attograd/core/file.h>
+#include <nlohmann/json.hpp>
 
 namespace attograd {
 namespace {
@@ -110,6 +111,11 @@ void InputFile::read(void* to, size_t bytes) {
     next += got;
     bytes -= static_cast<size_t>(got);
   }
+}
+
+std::ostream& operator<<(std::ostream& out, const Quoted& q) {
+  using nlohmann::json;
+  return out << json(q.text.substr(0, 100)).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::string read_file(const fs::path& path) {

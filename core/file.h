@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,12 @@ class InputFile {
   std::filesystem::path path_;
   int descriptor_;
   uint64_t size_ = 0;
+};
+
+/// A text of a file as an error shows it: in quotes, without control characters, not too long.
+struct Quoted {
+  const std::string& text;
+  friend std::ostream& operator<<(std::ostream& out, const Quoted& q);
 };
 
 /// All bytes of a regular file. Throws FileError.

@@ -40,13 +40,6 @@ std::string_view type_name(DType dtype) {
       ->name;
 }
 
-std::string_view bytes_of(const Array& contiguous) {
-  return dispatch("save_safetensors", contiguous.dtype(), [&]<class T>() {
-    return std::string_view(reinterpret_cast<const char*>(contiguous.data<T>()),
-                            static_cast<size_t>(contiguous.numel()) * sizeof(T));
-  });
-}
-
 /// FNV-1a. A change of one byte always changes it: each step maps states one to one.
 class Checksum {
  public:
@@ -61,14 +54,6 @@ class Checksum {
 
  private:
   uint64_t state_ = 0xcbf29ce484222325;
-};
-
-/// A text of the file as an error shows it: in quotes, without control characters, not too long.
-struct Quoted {
-  const std::string& text;
-  friend std::ostream& operator<<(std::ostream& out, const Quoted& q) {
-    return out << json(q.text.substr(0, 100)).dump(-1, ' ', false, json::error_handler_t::replace);
-  }
 };
 
 // ---- reading ----

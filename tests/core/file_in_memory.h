@@ -23,7 +23,7 @@ inline std::string length_field(uint64_t n) {
 /// A file of these bytes, in memory: there are thousands below.
 class FileInMemory {
  public:
-  explicit FileInMemory(std::string_view bytes) : descriptor_(memfd_create("t.safetensors", 0)) {
+  explicit FileInMemory(std::string_view bytes) : descriptor_(memfd_create("t", 0)) {
     const ssize_t written = write(descriptor_, bytes.data(), bytes.size());
     REQUIRE(written == static_cast<ssize_t>(bytes.size()));
   }
@@ -31,9 +31,8 @@ class FileInMemory {
   FileInMemory(const FileInMemory&) = delete;
   FileInMemory& operator=(const FileInMemory&) = delete;
 
-  SafetensorsFile load() const {
-    return load_safetensors("/proc/self/fd/" + std::to_string(descriptor_));
-  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+  SafetensorsFile load() const { return load_safetensors(path()); }
 
  private:
   int descriptor_;
