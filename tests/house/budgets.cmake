@@ -1,6 +1,7 @@
 # cmake -DROOT=<tree> -P budgets.cmake: a file has at most 400 lines, and so has the engine (autograd.h and
-# autograd.cpp together), which a student reads in one sitting.
+# autograd.cpp together), which a student reads in one sitting. A lesson has at most 80.
 set(limit 400)
+set(lesson_limit 80)
 
 function(count_lines file lines)
   file(READ ${file} text)
@@ -19,7 +20,7 @@ foreach(folder core nn optim examples tests)
     if(file MATCHES "^core/autograd\\.(h|cpp)$")
       math(EXPR engine "${engine} + ${lines}")
     endif()
-    if(lines GREATER limit)
+    if(lines GREATER limit OR (file MATCHES "^examples/[^/]+$" AND lines GREATER lesson_limit))
       math(EXPR count "${count} + 1")
       string(APPEND over "  ${file}: ${lines}\n")
     endif()
@@ -30,6 +31,6 @@ if(engine GREATER limit)
   string(APPEND over "  core/autograd.h + core/autograd.cpp: ${engine}\n")
 endif()
 if(count)
-  message("budgets: at most ${limit} lines, got ${count} over; split by subject:\n${over}")
+  message("budgets: at most ${limit} lines, in a lesson ${lesson_limit}, got ${count} over; split by subject:\n${over}")
   message(FATAL_ERROR "over budget")
 endif()
