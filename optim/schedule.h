@@ -105,7 +105,8 @@ struct Step {
   double operator()(int64_t step) const {
     check_step(step);
     check<ValueError>(every > 0, "schedule: the rate changes every >= 1 steps, got ", every);
-    return peak * std::pow(gamma, static_cast<double>(step / every));
+    const int64_t changes = step / every;  // so far
+    return peak * std::pow(gamma, static_cast<double>(changes));
   }
 };
 
