@@ -12,13 +12,17 @@ namespace {
 
 using Nodes = std::unordered_set<const Node*>;
 
+Nodes nodes_of(const Tensors& tensors) {
+  Nodes nodes;
+  for (const Tensor& x : tensors) nodes.insert(x.node().get());
+  return nodes;
+}
+
 /// The tensors that require gradients and that f uses beside its arguments.
 class Captures : public Observer {
  public:
   explicit Captures(const Tensors& arguments)
-      : Observer(/*sees_parts=*/true), start_(next_sequence()) {
-    for (const Tensor& x : arguments) known_.insert(x.node().get());
-  }
+      : Observer(/*sees_parts=*/true), start_(next_sequence()), known_(nodes_of(arguments)) {}
 
   void computed(std::string_view, const Tensors& x, const Array&) override {
     for (const Tensor& input : x) see(input);
@@ -108,16 +112,14 @@ Tensors checkpoint(const Segment& f, const Tensors& inputs, Rng* rng) {
 
   Tensors all = inputs;
   all.insert(all.end(), first.captured.begin(), first.captured.end());
-  Nodes known;  // kept alive by the operation's inputs
-  for (const Tensor& x : first.captured) known.insert(x.node().get());
-  const auto definition = [f, before, known, print = fingerprint(y.array())](const Tensors& x) {
+  // Their nodes are kept alive by the operation's inputs.
+  const auto definition = [f, before, used = nodes_of(first.captured),
+                           print = fingerprint(y.array())](const Tensors& x) {
     std::optional<Rng> replayed = before;
     const Run again = run(f, x, replayed ? &*replayed : nullptr);
-    for (const Tensor& used : again.captured)
-      check<GraphError>(known.contains(used.node().get()), "checkpoint: f, run again, used ",
-                        signature(used),
-                        ", which it had not used before; f must do the same each "
-                        "time, and capture by value");
+    check<GraphError>(nodes_of(again.captured) == used,
+                      "checkpoint: f, run again, used other tensors that require gradients than "
+                      "before; f must do the same each time, and capture by value");
     Tensor value = packed(again.results);
     check<GraphError>(value.defined() && fingerprint(value.array()) == print,
                       "checkpoint: f, run again, gave other numbers; pass its random generator to "

@@ -106,6 +106,7 @@ bool every_input(size_t) { return true; }
 /// Keeps the inputs for the backward pass: where no gradient flows, without their nodes, which
 /// nothing else would keep alive.
 void save_inputs(Node& node, const Tensors& inputs) {
+  node.x.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     node.x.emplace_back(node.inputs[i] || !inputs[i].requires_grad() ? inputs[i]
                                                                      : Tensor(inputs[i].array()));

@@ -106,6 +106,7 @@ void clear_gradients(const M& module) {
 
 /// Switches the gradients of all parameters off: they are constants, which optimizers leave as they
 /// are. Gradients that stand there are gone.
+/// Throws    GraphError while a recorded graph refers to a parameter: run or drop it first
 template <Module M>
 void freeze(const M& module) {
   for (Tensor w : parameters(module)) w.set_requires_grad(false);
