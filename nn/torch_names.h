@@ -13,6 +13,8 @@
 //   linear1, linear2                        feed_forward.up, feed_forward.down
 //   norm1, norm2, norm3                     the norms of those branches, in the order they run in
 //
+// Names and shapes are all that is seen: heads, eps, activation, the order of the norms and the
+// score (PyTorch's is the scaled dot product) are for the caller to choose alike.
 // A model goes from one to the other, to the bit, as
 //   load_state(model, from_torch(state, named_parameters(model)));
 //   save_safetensors(path, to_torch(named_parameters(model)));
