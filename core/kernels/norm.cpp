@@ -32,8 +32,24 @@ struct Centred {
   T operator()(int64_t i) const { return (x[i] - high) - low; }
 };
 
+/// A row divided by the power of two that brings its largest |x| into [1, 2), where squares do
+/// not overflow. A row with infinities or NaN stays as it is.
+template <class T>
+struct Scaled {
+  std::vector<T> x;
+  int exponent = 0;
+
+  Scaled(int64_t n, const T* row) : x(row, row + n) {
+    T largest = 0;
+    for (const T v : x) largest = std::max(largest, std::fabs(v));
+    if (largest > 0 && std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); }))
+      exponent = std::ilogb(largest);
+    for (T& v : x) v = std::ldexp(v, -exponent);
+  }
+};
+
 template <class T, class W, class B>
-[[gnu::always_inline]] inline void layer_norm_row(int64_t n, double eps, const T* x, const W& w,
+[[gnu::always_inline]] inline bool layer_norm_row(int64_t n, double eps, const T* x, const W& w,
                                                   const B& b, T* y, T* mean, T* rstd) {
   // The mean as a distance from x[0], so that a large common part does not round the sum.
   const T first = n > 0 ? x[0] : T{0};
@@ -47,6 +63,17 @@ template <class T, class W, class B>
   for (int64_t i = 0; i < n; ++i) y[i] = d(i) * scale * w(i) + b(i);
   if (mean) *mean = high;
   if (rstd) *rstd = scale;
+  return std::isfinite(var);
+}
+
+/// The same for a row whose squares overflow: mean and -rstd are those of the scaled row.
+template <class T, class W, class B>
+[[gnu::noinline, gnu::cold]] void scaled_layer_norm_row(int64_t n, double eps, const T* x,
+                                                        const W& w, const B& b, T* y, T* mean,
+                                                        T* rstd) {
+  const Scaled<T> row(n, x);
+  layer_norm_row(n, std::ldexp(eps, -2 * row.exponent), row.x.data(), w, b, y, mean, rstd);
+  if (rstd) *rstd = -*rstd;
 }
 
 /// The row's gradients: dx, unless null, and its share of dweight and dbias, unless null.
@@ -77,6 +104,51 @@ template <class T, class W>
   }
 }
 
+template <class T, class W>
+[[gnu::always_inline]] inline bool rms_norm_row(int64_t n, double eps, const T* x, const W& w, T* y,
+                                                T* rstd) {
+  const double mean = sum_of<T>(n, [&](int64_t i) { return x[i] * x[i]; }) / static_cast<double>(n);
+  const T scale = static_cast<T>(1 / std::sqrt(mean + eps));
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale * w(i);
+  if (rstd) *rstd = scale;
+  return std::isfinite(mean);
+}
+
+template <class T, class W>
+[[gnu::noinline, gnu::cold]] void scaled_rms_norm_row(int64_t n, double eps, const T* x, const W& w,
+                                                      T* y, T* rstd) {
+  const Scaled<T> row(n, x);
+  rms_norm_row(n, std::ldexp(eps, -2 * row.exponent), row.x.data(), w, y, rstd);
+  if (rstd) *rstd = -*rstd;
+}
+
+template <class T, class W>
+[[gnu::always_inline]] inline void rms_norm_row_vjp(int64_t n, const T* g, const T* x, const W& w,
+                                                    T rstd, T* dx, double* dweight) {
+  if (dx) {
+    const auto h = [&](int64_t i) { return g[i] * w(i); };
+    const double dot = sum_of<T>(n, [&](int64_t i) { return h(i) * x[i]; });
+    const T slope = static_cast<T>(dot / static_cast<double>(n)) * rstd * rstd;
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) dx[i] = rstd * (h(i) - x[i] * slope);
+  }
+  if (dweight) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) dweight[i] += static_cast<double>(g[i] * x[i] * rstd);
+  }
+}
+
+/// The same for a row that was scaled, as its negative rstd tells: run(x, rstd) on the scaled row
+/// gives its dx.
+template <class T, class F>
+[[gnu::noinline, gnu::cold]] void of_scaled_row(int64_t n, const T* x, T rstd, T* dx,
+                                                const F& run) {
+  const Scaled<T> row(n, x);
+  run(row.x.data(), -rstd);
+  for (int64_t i = 0; dx && i < n; ++i) dx[i] = std::ldexp(dx[i], -row.exponent);
+}
+
 template <class T>
 void round_to(const double* sums, int64_t n, T* out) {
   std::transform(sums, sums + n, out, [](double sum) { return static_cast<T>(sum); });
@@ -89,8 +161,10 @@ void layer_norm(int64_t rows, int64_t cols, double eps, const T* x, const T* wei
                 T* y, T* mean, T* rstd) {
   with_affine(weight, bias, [=](const auto& w, const auto& b) {
     for_each_row(rows, cols, [&](int64_t r) {
-      layer_norm_row(cols, eps, x + r * cols, w, b, y + r * cols, mean ? mean + r : nullptr,
-                     rstd ? rstd + r : nullptr);
+      const T* row = x + r * cols;
+      T *out = y + r * cols, *m = mean ? mean + r : nullptr, *s = rstd ? rstd + r : nullptr;
+      if (!layer_norm_row(cols, eps, row, w, b, out, m, s))
+        scaled_layer_norm_row(cols, eps, row, w, b, out, m, s);
     });
   });
 }
@@ -103,9 +177,16 @@ void layer_norm_vjp(int64_t rows, int64_t cols, const T* g, const T* x, const T*
         sums_over_rows(rows, cols, 2 * cols, [&](int64_t begin, int64_t end, double* sum) {
           vectorized([&] {
             for (int64_t r = begin; r < end; ++r) {
-              layer_norm_row_vjp(cols, g + r * cols, x + r * cols, w, mean[r], rstd[r],
-                                 dx ? dx + r * cols : nullptr, dweight ? sum : nullptr,
-                                 dbias ? sum + cols : nullptr);
+              T* out = dx ? dx + r * cols : nullptr;
+              const auto run = [&](const T* row, T scale) {
+                layer_norm_row_vjp(cols, g + r * cols, row, w, mean[r], scale, out,
+                                   dweight ? sum : nullptr, dbias ? sum + cols : nullptr);
+              };
+              if (rstd[r] < 0) {
+                of_scaled_row(cols, x + r * cols, rstd[r], out, run);
+              } else {
+                run(x + r * cols, rstd[r]);
+              }
             }
           });
         });
@@ -118,13 +199,9 @@ template <class T>
 void rms_norm(int64_t rows, int64_t cols, double eps, const T* x, const T* weight, T* y, T* rstd) {
   with_affine<T>(weight, nullptr, [=](const auto& w, const auto&) {
     for_each_row(rows, cols, [&](int64_t r) {
-      const T* p = x + r * cols;
-      const double mean =
-          sum_of<T>(cols, [&](int64_t i) { return p[i] * p[i]; }) / static_cast<double>(cols);
-      const T scale = static_cast<T>(1 / std::sqrt(mean + eps));
-#pragma omp simd
-      for (int64_t i = 0; i < cols; ++i) y[r * cols + i] = p[i] * scale * w(i);
-      if (rstd) rstd[r] = scale;
+      const T* row = x + r * cols;
+      T *out = y + r * cols, *s = rstd ? rstd + r : nullptr;
+      if (!rms_norm_row(cols, eps, row, w, out, s)) scaled_rms_norm_row(cols, eps, row, w, out, s);
     });
   });
 }
@@ -137,20 +214,14 @@ void rms_norm_vjp(int64_t rows, int64_t cols, const T* g, const T* x, const T* w
         sums_over_rows(rows, cols, cols, [&](int64_t begin, int64_t end, double* sum) {
           vectorized([&] {
             for (int64_t r = begin; r < end; ++r) {
-              const T *gr = g + r * cols, *xr = x + r * cols;
-              const T scale = rstd[r];
-              if (dx) {
-                const auto h = [&](int64_t i) { return gr[i] * w(i); };
-                const double dot = sum_of<T>(cols, [&](int64_t i) { return h(i) * xr[i]; });
-                const T slope = static_cast<T>(dot / static_cast<double>(cols)) * scale * scale;
-                T* out = dx + r * cols;
-#pragma omp simd
-                for (int64_t i = 0; i < cols; ++i) out[i] = scale * (h(i) - xr[i] * slope);
-              }
-              if (dweight) {
-#pragma omp simd
-                for (int64_t i = 0; i < cols; ++i)
-                  sum[i] += static_cast<double>(gr[i] * xr[i] * scale);
+              T* out = dx ? dx + r * cols : nullptr;
+              const auto run = [&](const T* row, T scale) {
+                rms_norm_row_vjp(cols, g + r * cols, row, w, scale, out, dweight ? sum : nullptr);
+              };
+              if (rstd[r] < 0) {
+                of_scaled_row(cols, x + r * cols, rstd[r], out, run);
+              } else {
+                run(x + r * cols, rstd[r]);
               }
             }
           });

@@ -8,6 +8,8 @@ namespace attograd::kernels {
 // and bias are [cols], null for 1 and 0; mean and rstd are [rows]. Statistics take two passes over
 // the row, the mean first, so that a large mean does not cancel the variance; float sums run over
 // short blocks that add up in double.
+// A row whose squares overflow is scaled by a power of two first: its statistics are then
+// those of the scaled row, and a negative rstd says so.
 
 /// y = (x - mean) rstd weight + bias, rstd = 1 / sqrt(var + eps), var the biased variance (Ba et
 /// al. 2016, eq. 3). mean and rstd, which layer_norm_vjp needs, may be null.

@@ -3,6 +3,7 @@
 #include <attograd/core/create.h>
 #include <attograd/core/graph.h>
 #include <attograd/core/kernels/norm.h>
+#include <attograd/core/map.h>
 #include <attograd/core/ops.h>
 
 namespace attograd {
@@ -91,6 +92,32 @@ Arrays rms_norm_gradients(const KernelArguments& a) {
   return {dx, dweight};
 }
 
+/// For each row a power of two, a constant, that takes its elements into [-2, 2], where squares do
+/// not overflow; 1 if they lie there.
+Tensor shrinking(const Tensor& x) {
+  const auto power = []<class T>(T v) {
+    return v > 1 && std::isfinite(v) ? std::ldexp(T{1}, -std::ilogb(v)) : T{1};
+  };
+  if (x.dim(-1) == 0) return ones({1}, x.dtype());
+  return Tensor(map("norm", max(abs(detach(x)), -1, true).array(), power));
+}
+
+/// (x - mean) / sqrt(var + eps) weight + bias, where var is computed of x scaled by s, and so is
+/// s^2 var. Halves of numbers have a difference where the numbers may have none.
+Tensor defined_layer_norm(const Tensors& in, double eps) {
+  const Tensor half = 0.5 * in[0];
+  const Tensor centred = half - mean(half, -1, true);
+  const Tensor s = shrinking(centred), scaled = s * centred;
+  const Tensor variance = mean(square(scaled), -1, true);
+  return scaled / sqrt(variance + 0.25 * eps * s * s) * in[1] + in[2];
+}
+
+/// x / sqrt(mean(x^2) + eps) weight, likewise.
+Tensor defined_rms_norm(const Tensors& in, double eps) {
+  const Tensor s = shrinking(in[0]), scaled = s * in[0];
+  return scaled / sqrt(mean(square(scaled), -1, true) + eps * s * s) * in[1];
+}
+
 }  // namespace
 
 Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
@@ -103,12 +130,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, dou
       .inputs = inputs,
       .value = n.y,
       .saved = n.statistics,
-      .reference =
-          [eps](const Tensors& in) {
-            const Tensor centred = in[0] - mean(in[0], -1, true);
-            const Tensor variance = mean(square(centred), -1, true);
-            return centred / sqrt(variance + eps) * in[1] + in[2];
-          },
+      .reference = [eps](const Tensors& in) { return defined_layer_norm(in, eps); },
       .vjp_kernel = layer_norm_gradients,
   });
 }
@@ -122,10 +144,7 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
       .inputs = inputs,
       .value = n.y,
       .saved = n.statistics,
-      .reference =
-          [eps](const Tensors& in) {
-            return in[0] / sqrt(mean(square(in[0]), -1, true) + eps) * in[1];
-          },
+      .reference = [eps](const Tensors& in) { return defined_rms_norm(in, eps); },
       .vjp_kernel = rms_norm_gradients,
   });
 }

@@ -6,7 +6,7 @@ namespace attograd {
 
 // Over the last axis, of size C. f32 or f64. Gradient: any order. Throws ShapeError, DTypeError;
 // ValueError unless eps is positive and finite. Cost: two passes over a row that stays in the
-// cache.
+// cache. A row of finite numbers has its right result even where their squares overflow.
 
 /// y = (x - mean) / sqrt(var + eps) * weight + bias, var the biased variance (Ba et al. 2016,
 /// eq. 3). The mean is subtracted first, so that a large one does not cancel the variance.

@@ -6,6 +6,7 @@
 
 #include <attograd/nn/dropout.h>
 #include <attograd/nn/layer_norm.h>
+#include <attograd/nn/rms_norm.h>
 
 using namespace attograd;
 
@@ -43,6 +44,7 @@ TEST_CASE("LNM-03 an eps of 0 is refused by name where it is given") {
   const Tensor x = full({4}, 3, DType::f64);
   CHECK_EQ(message_of<ValueError>([&] { layer_norm(x, {}, {}, 0); }), "layer_norm:" + rule);
   CHECK_EQ(message_of<ValueError>([&] { rms_norm(x, {}, 0); }), "rms_norm:" + rule);
+  CHECK_EQ(message_of<ValueError>([&] { nn::RMSNorm(4, {.eps = 0}); }), "RMSNorm:" + rule);
   CHECK_EQ(message_of<ValueError>([&] { nn::LayerNorm(4, {.eps = 0}); }), "LayerNorm:" + rule);
 }
 
