@@ -72,6 +72,12 @@ decltype(auto) dispatch(std::string_view op, DType dtype, F&& f) {
   }(Left{});
 }
 
+/// Throws DTypeError naming `op` if the dtype is not on the list.
+template <class List>
+void check_dtype(std::string_view op, DType dtype) {
+  dispatch<List>(op, dtype, []<class T>() {});
+}
+
 inline size_t size_of(DType dtype) {
   return dispatch("size_of", dtype, []<class T>() { return sizeof(T); });
 }

@@ -67,27 +67,27 @@ void for_each(int64_t n, T* y, const F& f) {
 
 template <class T>
 void gelu(int64_t n, const T* x, T* y) {
-  for_each(n, y, [=](int64_t i) { return x[i] * normal(x[i]).cdf; });
+  for_each(n, y, [=](int64_t i) { return bounded_below(x[i]) * normal(x[i]).cdf; });
 }
 
 template <class T>
 void gelu_vjp(int64_t n, const T* g, const T* x, T* dx) {
   for_each(n, dx, [=](int64_t i) {
     const Normal<T> p = normal(x[i]);
-    return g[i] * (p.cdf + x[i] * p.bell * kInvSqrtPi2<T>);
+    return g[i] * (p.cdf + bounded(x[i]) * p.bell * kInvSqrtPi2<T>);
   });
 }
 
 template <class T>
 void gelu_tanh(int64_t n, const T* x, T* y) {
-  for_each(n, y, [=](int64_t i) { return x[i] * gate(x[i]).s; });
+  for_each(n, y, [=](int64_t i) { return bounded_below(x[i]) * gate(x[i]).s; });
 }
 
 template <class T>
 void gelu_tanh_vjp(int64_t n, const T* g, const T* x, T* dx) {
   for_each(n, dx, [=](int64_t i) {
     const Gate<T> u = gate(x[i]);
-    return g[i] * (u.s + x[i] * u.slope);
+    return g[i] * (u.s + bounded(x[i]) * u.slope);
   });
 }
 

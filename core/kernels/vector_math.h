@@ -140,6 +140,20 @@ struct ReducedExp {
   return std::copysign(select(a < 0.85f, small, large), x);
 }
 
+/// x, or the lowest number there is for -inf: times 0, that is 0. NaN stays.
+template <class T>
+[[gnu::always_inline]] inline T bounded_below(T x) {
+  constexpr T kLargest = std::numeric_limits<T>::max();
+  return x < -kLargest ? -kLargest : x;
+}
+
+/// The same on both sides.
+template <class T>
+[[gnu::always_inline]] inline T bounded(T x) {
+  constexpr T kLargest = std::numeric_limits<T>::max();
+  return x > kLargest ? kLargest : bounded_below(x);
+}
+
 inline double exp(double x) { return std::exp(x); }
 inline double exp_weight(double x) { return std::exp(x); }
 inline double log(double x) { return std::log(x); }

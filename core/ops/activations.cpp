@@ -22,21 +22,35 @@ Tensor relu(const Tensor& x) {
        .vjp = {[](const Tensor& g, const Tensor& y) { return masked_fill(g, y <= 0.0, 0.0); }}});
 }
 
-Tensor leaky_relu(const Tensor& x, double slope) { return where(x > 0.0, x, slope * x); }
+Tensor leaky_relu(const Tensor& x, double slope) {
+  check_dtype<Floating>("leaky_relu", x.dtype());
+  return where(x > 0.0, x, slope * x);
+}
 
-Tensor elu(const Tensor& x, double alpha) { return where(x > 0.0, x, alpha * expm1(x)); }
+Tensor elu(const Tensor& x, double alpha) {
+  check_dtype<Floating>("elu", x.dtype());
+  return where(x > 0.0, x, alpha * expm1(x));
+}
+
+Tensor gated(const Tensor& x, const std::function<Tensor(const Tensor&)>& gate) {
+  constexpr double kFar = 1000;
+  const Tensor far = logical_or(x<-kFar, x> kFar);
+  const Tensor near = masked_fill(x, far, 0);
+  return where(far, relu(x), near * gate(near));
+}
 
 Tensor silu(const Tensor& x) {
   return record(
       Fused{.name = "silu",
             .inputs = {x},
-            .value = map("silu", x.array(), [](auto v) { return v * kernels::sigmoid(v); }),
-            .reference = [](const Tensors& in) { return in[0] * sigmoid(in[0]); },
+            .value = map("silu", x.array(),
+                         [](auto v) { return kernels::bounded_below(v) * kernels::sigmoid(v); }),
+            .reference = [](const Tensors& in) { return gated(in[0], sigmoid); },
             .vjp_kernel =
                 [](const KernelArguments& in) {
                   return Arrays{map("silu", in.g, in.x[0], [](auto g, auto v) {
                     const auto s = kernels::sigmoid(v);
-                    return g * (s * (1 + v * (1 - s)));
+                    return g * (s * (1 + kernels::bounded(v) * (1 - s)));
                   })};
                 }});
 }

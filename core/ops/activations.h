@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include <attograd/core/tensor.h>
 
 namespace attograd {
@@ -15,7 +17,10 @@ Tensor leaky_relu(const Tensor& x, double slope = 0.01);
 /// x where x > 0, alpha (e^x - 1) elsewhere (Clevert et al. 2016, eq. 15). Gradient: g, alpha g
 /// e^x; alpha g at 0.
 Tensor elu(const Tensor& x, double alpha = 1);
-/// x sigmoid(x) (Hendrycks and Gimpel 2016; swish).
+/// x gate(x), for a gate that is 0 below -1000 and 1 above 1000: there it is relu(x), so that
+/// neither infinities nor overflow in the gate make NaN. Gradient: of any order.
+Tensor gated(const Tensor& x, const std::function<Tensor(const Tensor&)>& gate);
+/// x sigmoid(x) (Hendrycks and Gimpel 2016; swish); 0 at -inf.
 Tensor silu(const Tensor& x);
 /// log(1 + e^x), stable for any x. Gradient: g sigmoid(x).
 Tensor softplus(const Tensor& x);

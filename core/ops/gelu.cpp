@@ -30,8 +30,10 @@ Array gelu_gradient(const Array& g, const Array& x, GeluForm form) {
 }
 
 Tensor defined_gelu(const Tensor& x, GeluForm form) {
-  if (form == GeluForm::erf) return 0.5 * x * (1 + erf(x / std::numbers::sqrt2));
-  return 0.5 * x * (1 + tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+  return gated(x, [form](const Tensor& v) {
+    if (form == GeluForm::erf) return 0.5 * (1 + erf(v / std::numbers::sqrt2));
+    return 0.5 * (1 + tanh(std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v)));
+  });
 }
 
 }  // namespace

@@ -109,6 +109,12 @@ TEST_CASE("activations neither overflow nor lose their gradients far from 0") {
   check_far([](const Tensor& x) { return elu(x); }, {-1, 1000}, {0, 1});
   check_far([](const Tensor& x) { return tanh(x); }, {-1, 1}, {0, 0});
   check_far([](const Tensor& x) { return erf(x); }, {-1, 1}, {0, 0});
+  const Function swish = [](const Tensor& x) { return silu(x); };
+  for (const DType dtype : {DType::f32, DType::f64})
+    CHECK(values(swish(vector({-kInf, kInf}, dtype))) == Values{0, kInf});
+  CHECK(slope(swish, {-kInf, kInf}) == Values{0, 1});  // by the kernel
+  CHECK(curvature(swish, {-kInf, kInf}) == Values{0, 0});
+  CHECK(std::isnan(slope(swish, {kNaN})[0]));
   CHECK(softplus(vector({-700})).item() == std::exp(-700));
   CHECK(expm1(vector({1e-18})).item() == 1e-18);
   CHECK(log1p(vector({1e-18})).item() == 1e-18);

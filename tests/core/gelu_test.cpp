@@ -31,10 +31,15 @@ TEST_CASE("gelu with tanh is the approximation of GPT-2") {
 TEST_CASE("gelu is its argument or 0 far from 0") {
   for (const DType dtype : kFloating)
     for (const GeluForm form : {GeluForm::erf, GeluForm::tanh}) {
-      const Tensor x = leaf({4}, {-1e4, 1e4, -1e30, 1e30}, dtype);
+      constexpr double kInf = std::numeric_limits<double>::infinity();
+      const Tensor x = leaf({8}, {-1e4, 1e4, -1e10, 1e10, -1e30, 1e30, -kInf, kInf}, dtype);
       const Tensor y = gelu(x, form);
       CHECK_EQ(values_of(cast(y, DType::f64)), values_of(cast(maximum(x, 0), DType::f64)));
-      check_close(pulled_back(y, tensor({1, 1, 1, 1}, dtype), {x}, false)[0], {0, 1, 0, 1});
+      for (const bool recorded : {false, true}) {
+        const Tensor g = pulled_back(y, ones({8}, dtype), {x}, recorded)[0];
+        check_close(g, {0, 1, 0, 1, 0, 1, 0, 1});
+        if (recorded) check_close(pulled_back(g, g, {x}, true)[0], {0, 0, 0, 0, 0, 0, 0, 0});
+      }
     }
 }
 
