@@ -46,6 +46,7 @@ std::vector<int64_t> matrix_offsets(const Array& x, const Shape& batch) {
 
 /// c = a b + beta c.
 void multiply(const Array& a, const Array& b, double beta, Array& c) {
+  if (c.numel() == 0) return;  // whatever the number of matrices
   const Shape batch = batch_of(c.shape());
   const int64_t m = a.dim(-2), k = a.dim(-1), n = b.dim(-1);
   const BlasOperand left = blas_operand(a), right = blas_operand(b);

@@ -74,6 +74,9 @@ Shape around(const Shape& shape, int axis) {
 Tensor take_as(OpName name, const Tensor& x, const Tensor& indices, int axis,
                std::string_view limit) {
   check_indices(name, indices, x.shape()[axis], limit);
+  check<ShapeError>(x.rank() - 1 + indices.rank() <= kMaxRank, std::string_view(name),
+                    ": the result has at most ", kMaxRank, " axes, got ", signature(x),
+                    " and indices = ", signature(indices));
   const Shape flat = around(x.shape(), axis);
   Shape shape = x.shape();
   shape.erase(axis);
@@ -148,6 +151,8 @@ Tensor scatter_add(const Tensor& x, int64_t axis, const Tensor& index, int64_t s
 Tensor one_hot(const Tensor& ids, int64_t classes, DType dtype) {
   check<ShapeError>(classes >= 0, "one_hot: classes must be >= 0, got ", classes);
   check_indices("one_hot", ids, classes, "the classes");
+  check<ShapeError>(ids.rank() < kMaxRank, "one_hot: at most ", kMaxRank,
+                    " axes, got one more than ", signature(ids));
   return Tensor(map<Types<int64_t>>("one_hot", unsqueeze(ids, -1).array(),
                                     arange(0, classes).array(),
                                     [](int64_t id, int64_t c) { return id == c; })

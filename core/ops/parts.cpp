@@ -128,7 +128,9 @@ Tensor cat(const Tensors& x, int64_t axis) {
     rules.emplace_back([along, begin, count](const Tensor& g) {  //
       return slice_part(g, along, begin, count, 1);
     });
-    shape[along] += count;
+    check<ShapeError>(!__builtin_add_overflow(shape[along], count, &shape[along]),
+                      "cat: sizes must add up to less than 2^63, got ", x.size(), " tensors like ",
+                      signature(x[0]));
   }
   const Array value(shape, x[0].dtype());
   int64_t begin = 0;
@@ -143,6 +145,8 @@ Tensor cat(const Tensors& x, int64_t axis) {
 
 Tensor stack(const Tensors& x, int64_t axis) {
   check<ShapeError>(!x.empty(), "stack: needs at least one tensor, got none");
+  check<ShapeError>(x[0].rank() < kMaxRank, "stack: at most ", kMaxRank,
+                    " axes, got one more than ", signature(x[0]));
   const int along = normalize_axis("stack", axis, x[0].rank() + 1);
   Tensors parts;
   for (const Tensor& part : x) {

@@ -149,21 +149,29 @@ Tensor min(const Tensor& x, const Axes& axes, bool keepdim) {
   return extreme<kernels::Min>("min", x, axes, keepdim);
 }
 
-Tensor argmax(const Tensor& x, int64_t axis, bool keepdim) {
-  const Groups groups("argmax", x.array(), axis, keepdim);
-  check_choice("argmax", x, groups);
+namespace {
+
+Tensor argmax_as(std::string_view op, const Tensor& x, int64_t axis, bool keepdim) {
+  const Groups groups(op, x.array(), axis, keepdim);
+  check_choice(op, x, groups);
   Array y(groups.shape, DType::i64);
-  dispatch<Numeric>("argmax", x.dtype(), [&]<class T>() {
+  dispatch<Numeric>(op, x.dtype(), [&]<class T>() {
     kernels::argmax(groups.kept, x.dim(axis), x.array().strides().dim(axis),
                     y.mutable_data<int64_t>(), x.data<T>());
   });
   return record({.name = "argmax", .inputs = {x}, .value = y, .vjp = {not_differentiable}});
 }
 
+}  // namespace
+
+Tensor argmax(const Tensor& x, int64_t axis, bool keepdim) {
+  return argmax_as("argmax", x, axis, keepdim);
+}
+
 Tensor argmax(const Tensor& x) { return argmax(reshape(x, {-1}), 0); }
 
 MaxWithIndex max_with_index(const Tensor& x, int64_t axis, bool keepdim) {
-  const Tensor indices = argmax(x, axis, true);
+  const Tensor indices = argmax_as("max_with_index", x, axis, true);
   const Tensor values = gather(x, axis, indices);
   if (keepdim) return {values, indices};
   return {squeeze(values, axis), squeeze(indices, axis)};
@@ -182,6 +190,7 @@ Tensor centred(const Tensor& x, const Axes& axes) {
 
 double degrees_of_freedom(std::string_view op, const Tensor& x, const Axes& axes,
                           double correction) {
+  check_dtype<Floating>(op, x.dtype());
   const auto n = static_cast<double>(Groups(op, x.array(), axes, true).reduced.count());
   return std::max(n - correction, 0.0);
 }
@@ -226,6 +235,7 @@ Tensor running_sum(const Tensor& x, int axis, bool from_last) {
   const int64_t first = from_last ? std::max<int64_t>(n - 1, 0) : 0, direction = from_last ? -1 : 1;
   const int64_t to = y.strides()[axis], from = x.array().strides()[axis];
   dispatch<Numeric>("cumsum", x.dtype(), [&]<class T>() {
+    if (y.numel() == 0) return;  // however many lines of nothing
     kernels::running_sum(lines, n, {direction * to, direction * from},
                          y.mutable_data<T>() + first * to, x.data<T>() + first * from);
   });
@@ -238,6 +248,7 @@ Tensor running_sum(const Tensor& x, int axis, bool from_last) {
 }  // namespace
 
 Tensor prod(const Tensor& x, const Axes& axes, bool keepdim) {
+  check_dtype<Numeric>("prod", x.dtype());
   const Groups groups("prod", x.array(), axes, keepdim);
   Tensor y = x;
   for (int axis = 0; axis < x.rank(); ++axis)

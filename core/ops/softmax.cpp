@@ -83,6 +83,10 @@ Tensor masked_softmax(const Tensor& scores, const Tensor& keep, int64_t axis) {
   check<DTypeError>(keep.dtype() == DType::boolean,
                     "masked_softmax: keep must be bool (true where a score counts), got ",
                     signature(keep), "; compare first, as in mask > 0");
+  check<DTypeError>(is_floating(scores.dtype()), "masked_softmax: scores must be f32 or f64, got ",
+                    signature(scores));
+  const Shape shape = broadcast_shapes("masked_softmax", scores.shape(), keep.shape());
+  normalize_axis("masked_softmax", axis, shape.rank());
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Tensor s = masked_fill(scores, logical_not(keep), -kInfinity);
   const Tensor m = largest(s, axis);

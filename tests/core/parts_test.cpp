@@ -153,3 +153,12 @@ TEST_CASE("the gradient of a slice is differentiable again") {
   const Values v = values_of(x);
   CHECK(values_of(second) == Values{0, 2 * 6 * v[1], 0, 4 * 6 * v[3], 0});
 }
+
+TEST_CASE("sizes that cannot be added up are refused by cat") {
+  const Tensor half = zeros({int64_t{1} << 62, 0});
+  CHECK(cat({half, zeros({5, 0})}).shape() == Shape{(int64_t{1} << 62) + 5, 0});
+  CHECK(message_of<ShapeError>([&] {
+          cat({half, half});
+        }) ==
+        "cat: sizes must add up to less than 2^63, got 2 tensors like f32[4611686018427387904, 0]");
+}

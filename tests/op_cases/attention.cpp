@@ -193,10 +193,10 @@ void add_errors(Table& t) {
          "attention: a mask must fit the scores [B, H, T, S] = [1, 2, 3, 5] (or have 1 for an "
          "axis), got bool[1, 1, 4, 5]; rank 3 has the batch first: a mask for each head is [1, H, "
          "T, S]");
-  refuse(
-      DTypeError(""), {1, 2, 3, 4}, {1, 2, 5, 4}, zeros({1, 2, 5, 4}),
-      {.mask = Mask::bias(zeros({3, 5}, DType::f64))},
-      "attention: the mask's bias must have the dtype of q, got bias = f64, q = f32[1, 2, 3, 4]");
+  refuse(DTypeError(""), {1, 2, 3, 4}, {1, 2, 5, 4}, zeros({1, 2, 5, 4}),
+         {.mask = Mask::bias(zeros({3, 5}, DType::f64))},
+         "attention: the mask's bias must have the dtype of the scores, got bias = f64, scores = "
+         "f32[1, 2, 3, 5]");
 }
 
 }  // namespace

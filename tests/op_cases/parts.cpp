@@ -55,7 +55,7 @@ void add_part_values(Table& t) {
       {.op = "split",
        .label = "into equal parts",
        .inputs = {normal({5, 2})},
-       .call = [](const Tensors& x) { return split(x[0], 0, 2)[1]; },
+       .call = [](const Tensors& x) { return split(x[0], 0, 2).at(1); },
        .naive = matrix({2, 2}, [](const In& x, int i, int j) { return x[0](i + 2, j); })});
   t.cases.push_back({.op = "cat",
                      .inputs = {normal({2, 3}), normal({2, 0}), normal({2, 1})},
