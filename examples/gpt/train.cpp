@@ -67,23 +67,26 @@ bool run_steps(Training& training, const TrainOptions& options, const Corpus& co
   const Config& config = training.config;
   Progress progress(training.step, config.steps, config.batch * config.context);
   const int64_t end = options.stop_at > 0 ? std::min(options.stop_at, config.steps) : config.steps;
-  int64_t saved = training.step;
-  while (training.step < end && !stop_requested) {
-    try {
+  int64_t saved = training.step, step = saved;
+  try {
+    while (training.step < end && !stop_requested) {
+      ++step;
       const double loss = training.update(corpus.training);
-      log.line(json_line(training.step, "loss", loss));
-      progress.update(training.step, loss);
-    } catch (const NumericError& e) {
-      progress.say("");
-      fail<NumericError>("step ", training.step + 1, ": ", e.what(), "; the checkpoint of step ",
-                         saved, " stays: go on with --resume and a smaller --lr");
-    }
-    if (training.step % options.save_interval == 0 && training.step < end) {
+      log.line(json_line(step, "loss", loss));
+      progress.update(step, loss);
+      if (step % options.save_interval != 0 || step == end) continue;
       training.save(folder.checkpoint());
-      saved = training.step;
+      saved = step;
     }
+    training.save(folder.checkpoint());
+  } catch (const NumericError& e) {
+    progress.say("");
+    const std::string advice =
+        saved > 0
+            ? "the checkpoint of step " + std::to_string(saved) + " stays: go on with --resume and"
+            : std::string("there is no checkpoint yet: start anew with");
+    fail<NumericError>("step ", step, ": ", e.what(), "; ", advice, " a smaller --lr");
   }
-  training.save(folder.checkpoint());
   progress.say("");
   std::cout << "saved       " << folder.checkpoint().string() << " (step " << training.step
             << ")\n";

@@ -110,7 +110,10 @@ double Training::update(const std::vector<int64_t>& ids) {
 
 void Training::save(const std::string& path) {
   std::map<std::string, Tensor> tensors;
-  for (const auto& [name, tensor] : nn::named_parameters(model)) tensors["model." + name] = tensor;
+  for (const auto& [name, tensor] : nn::named_parameters(model)) {
+    check<NumericError>(all_finite(tensor), name, " is not finite any more, so it is not saved");
+    tensors["model." + name] = tensor;
+  }
   for (const auto& [name, tensor] : adam.state()) tensors["adamw." + name] = tensor;
   save_safetensors(path, tensors,
                    {{"format", kFormat},

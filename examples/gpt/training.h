@@ -30,7 +30,8 @@ struct Training {
   /// Throws NumericError, and changes no weight, if the loss or a gradient is not finite.
   double update(const std::vector<int64_t>& ids);
 
-  /// Writes everything to a file, atomically.
+  /// Writes everything to a file, atomically. Throws NumericError, and leaves the file alone, if a
+  /// weight is not finite.
   void save(const std::string& path);
   /// Throws FileError or FormatError unless the file is a whole checkpoint of this program.
   static Training load(const std::string& path);
