@@ -89,9 +89,9 @@ TEST_CASE("a gradient can be set if it fits") {
 TEST_CASE("requiring gradients can be switched on and off for leaves") {
   Tensor x = tensor(1);
   CHECK(&x.set_requires_grad() == &x);
-  const auto node = x.node();
+  const Node* node = x.node().get();  // not holding it: it could not be switched off then
   x.set_requires_grad();
-  CHECK(x.node() == node);  // and keeps its gradient
+  CHECK(x.node().get() == node);  // and keeps its gradient
   x.set_requires_grad(false);
   CHECK_FALSE(x.requires_grad());
   Tensor y = exp(tensor(1).set_requires_grad());
