@@ -1,8 +1,11 @@
 // Inputs that hurt users of other libraries, where they meet a training program.
 
+#include <limits>
+
 #include <tests/examples/gpt/program.h>
 
 #include "examples/gpt/data.h"
+#include "examples/gpt/training.h"
 #include <attograd/core/create.h>
 #include <attograd/core/ops.h>
 #include <attograd/core/safetensors.h>
@@ -68,6 +71,25 @@ TEST_CASE("TRN-01 training stops at a loss that is not finite and keeps the last
     CHECK(is_good(checkpoint));
     CHECK((bytes_of(checkpoint) == before) == (interval == 1000));
   }
+}
+
+TEST_CASE("TRN-01 a weight that is not finite is never saved") {
+  const TemporaryFolder folder;
+  Config config;
+  config.context = 8;
+  config.layers = 1;
+  config.heads = 1;
+  config.width = 4;
+  Training training(config, Vocabulary(U"ab"), 1);
+  const std::string checkpoint = folder / "checkpoint";
+  training.save(checkpoint);
+  const std::string before = bytes_of(checkpoint);
+  Tensor w = nn::parameters(training.model)[0];
+  w.mutable_data<float>()[1] = std::numeric_limits<float>::infinity();
+  CHECK_THROWS_WITH_AS(training.save(checkpoint),
+                       "token_embedding.weight is not finite any more, so it is not saved",
+                       NumericError);
+  CHECK(bytes_of(checkpoint) == before);
 }
 
 TEST_CASE("CKP-10 a run that is killed at any moment goes on from a whole checkpoint") {
