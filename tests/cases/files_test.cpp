@@ -64,7 +64,8 @@ TEST_CASE("CKP-01 no memory is taken because a file says so") {
 TEST_CASE("CKP-01 and CKP-02 and CKP-07 files are read or refused as their manifest says") {
   const auto entries = manifest();
   CHECK(entries.size() == 24);
-  for (const auto& [name, must] : entries) {
+  for (const auto& entry : entries) {
+    const std::string &name = entry.first, &must = entry.second;
     CAPTURE(name);
     const fs::path path = kFolder / name;
     if (must == "accept") {
