@@ -51,7 +51,7 @@ Tensor merge_heads(const Tensor& x) {
 Attended Attention::operator()(const Tensor& q, const Tensor& k, const Tensor& v,
                                const AttentionCall& call) const {
   const bool whole =
-      call.weights != ReturnedWeights::none || inspect || (call.rng && dropout.p > 0) || fill;
+      call.weights != ReturnedWeights::none || inspect || (call.rng && dropout.p > 0);
   if (!whole)
     if (const auto dot = score.product(q, k))
       return {.y = attention(dot->q, dot->k, v,

@@ -28,8 +28,9 @@ struct Attended {
 ///   weights = dropout(softmax(score(q, k), masked));   y = weights v
 /// A query that may see nothing has weights, y and gradient exactly 0 (unless `fill` is set).
 /// The fused operation, which stores no scores, runs where they are a dot product (all but Additive
-/// and one's own), and neither the weights nor dropout nor `fill` ask for them; else it is the
-/// definition. Both give the same values up to rounding.
+/// and most of one's own) and nothing needs them whole: not the caller, who may want the weights,
+/// nor dropout, `inspect`, a mask's bias, or a `fill` under a mask. Else it is the definition. Both
+/// give the same values up to rounding.
 /// Shapes    q [B, H, T, D], k [B, H, S, D], v [B, H, S, Dv] -> y [B, H, T, Dv]
 /// Gradient  any order
 /// Throws    ShapeError, DTypeError

@@ -134,3 +134,24 @@ TEST_CASE("a bias of minus infinity hides a key and a whole row of it is 0") {
     }
   }
 }
+
+TEST_CASE(
+    "a fill weighs all keys of a query that may see nothing alike and passes it no gradient") {
+  const Mask mask = Mask::keep(booleans({2, 2}, {true, false, false, false}));
+  for (const DType dtype : kFloating) {
+    const Tensor q = leaf({1, 1, 2, 1}, {1, 2}, dtype), k = leaf({1, 1, 2, 1}, {3, -1}, dtype),
+                 v = leaf({1, 1, 2, 1}, {10, 20}, dtype);
+    const Tensor y = attention(q, k, v, {.mask = mask, .fill = -1e9});
+    check_close(y, {10, 15});
+    const Tensors gradients = grad({sum(y)}, {q, k, v});
+    check_close(gradients[0], {0, 0});
+    check_close(gradients[1], {0, 0});
+    check_close(gradients[2], {1.5, 0.5});
+    CHECK_THROWS_AS(
+        attention_weights(q, k, {.mask = mask, .fill = -std::numeric_limits<double>::infinity()}),
+        ValueError);
+  }
+  const Tensor x = zeros({1, 1, 2, 1});
+  CHECK_THROWS_WITH_AS(attention(x, x, x, {.mask = mask, .fill = -1e39}),
+                       doctest::Contains("fill must be finite in f32, got -1e+39"), ValueError);
+}
