@@ -112,7 +112,7 @@ Tensors checkpoint(const Segment& f, const Tensors& inputs, Rng* rng) {
 
   Tensors all = inputs;
   all.insert(all.end(), first.captured.begin(), first.captured.end());
-  // Their nodes are kept alive by the operation's inputs.
+  // `used` holds plain pointers: the operation's inputs keep those nodes alive.
   const auto definition = [f, before, used = nodes_of(first.captured),
                            print = fingerprint(y.array())](const Tensors& x) {
     std::optional<Rng> replayed = before;

@@ -15,6 +15,8 @@ using Segment = std::function<Tensors(const Tensors& x, Rng* rng)>;
 /// cost", section 4.1). In a stack of n such segments n inputs and the values of one segment live
 /// at once, instead of those of all segments.
 ///
+///   h = checkpoint([block](const Tensors& x, Rng* r) { return block(x[0], r); }, {h}, &rng);
+///
 /// f takes `const Tensors&` (and Rng*, if a generator is passed) and returns a Tensor or Tensors.
 /// It is called again, later: let it capture by value. What it captures counts: gradients reach
 /// the parameters of a captured module through backward and through grad alike, since the first run

@@ -29,7 +29,7 @@ class DetectAnomaly : public Observer {
   std::string origin(const std::vector<const Node*>& inputs) const;
 
   std::unordered_map<const Node*, std::string> names_;
-  NamedTensors parameters_;  // whose nodes must not be freed, and others take their addresses
+  NamedTensors parameters_;  // kept alive, so that no other node takes the address of theirs
 };
 
 }  // namespace attograd

@@ -13,7 +13,8 @@ using GradientHook = std::shared_ptr<const GradientFunction>;
 /// on_gradient for a function that is already wrapped.
 [[nodiscard]] GradientHook add_hook(const Tensor& x, GradientFunction f);
 
-/// Calls f(g) in every pass, of backward or grad and of any order, that computes the gradient of x
+/// Calls f(g) in every pass, of backward or grad (but for targets of a partial one) and of any
+/// order, that computes the gradient of x
 /// (a leaf or a result): once, with the complete gradient. f may return a Tensor that takes its
 /// place, for retain_grad, leaves, grad and everything before x; an undefined Tensor, or void,
 /// keeps g. Hooks run in the order in which they were added, each on what the one before left.

@@ -23,19 +23,26 @@ void check_boolean(const char* op, const Tensor& mask) {
                     "; compare first, as in x > 0; numbers to be added are Mask::bias");
 }
 
+constexpr const char* kAnd = "mask & mask";
+
 /// f(a, b), or the one that is defined.
 template <class F>
 Tensor combined(const Tensor& a, const Tensor& b, F f) {
   if (!a.defined() || !b.defined()) return a.defined() ? a : b;
-  broadcast_shapes("mask & mask", a.shape(), b.shape());
   return f(a, b);
 }
 
-void check_fits(std::string_view op, const Tensor& mask, const Shape& scores) {
+/// Undefined masks fit.
+bool broadcasts_to(const Tensor& mask, const Shape& scores) {
   bool fits = true;
-  for (int axis = 0; axis < 4; ++axis)
+  for (int axis = 0; axis < 4 && mask.defined(); ++axis)
     fits &= mask.dim(axis) == 1 || mask.dim(axis) == scores[axis];
-  check<ShapeError>(fits, op, ": a mask must fit the scores [B, H, T, S] = ", scores,
+  return fits;
+}
+
+void check_fits(std::string_view op, const Tensor& mask, const Shape& scores) {
+  check<ShapeError>(broadcasts_to(mask, scores), op,
+                    ": a mask must fit the scores [B, H, T, S] = ", scores,
                     " (or have 1 for an axis), got ", signature(mask),
                     "; rank 3 has the batch first: a mask for each head is [1, H, T, S]");
 }
@@ -99,6 +106,18 @@ Mask Mask::bias(const Tensor& bias) {
 }
 
 Mask operator&(const Mask& a, const Mask& b) {
+  // Each part must fit every other, or the composition would fit no scores.
+  Shape common = {1, 1, 1, 1};
+  for (const Mask* mask : {&a, &b}) {
+    if (mask->keep_.defined()) common = broadcast_shapes(kAnd, common, mask->keep_.shape());
+    if (mask->bias_.defined()) common = broadcast_shapes(kAnd, common, mask->bias_.shape());
+    const Tensor& lengths = mask->lengths_;
+    if (lengths.defined()) common = broadcast_shapes(kAnd, common, {lengths.dim(0), 1, 1, 1});
+  }
+  if (a.bias_.defined() && b.bias_.defined())
+    check<DTypeError>(a.bias_.dtype() == b.bias_.dtype(), kAnd,
+                      ": biases must both be f32 or both f64, got ", signature(a.bias_), " and ",
+                      signature(b.bias_));
   Mask m;
   m.keep_ = combined(a.keep_, b.keep_, logical_and);
   m.lengths_ = combined(a.lengths_, b.lengths_,
@@ -106,6 +125,11 @@ Mask operator&(const Mask& a, const Mask& b) {
   m.bias_ = combined(a.bias_, b.bias_, [](const Tensor& p, const Tensor& q) { return p + q; });
   m.causal_ = a.causal_ || b.causal_;
   return m;
+}
+
+bool Mask::is_for_keys(int64_t batch, int64_t keys) const {
+  const Shape every_query = {batch, 1, 1, keys};
+  return !causal_ && broadcasts_to(keep_, every_query) && broadcasts_to(bias_, every_query);
 }
 
 Tensor Mask::kept_without_causal(const Shape& scores, std::string_view op) const {
@@ -117,6 +141,12 @@ Tensor Mask::kept_without_causal(const Shape& scores, std::string_view op) const
 Tensor Mask::kept(const Shape& scores, std::string_view op) const {
   const Tensor others = kept_without_causal(scores, op);
   return causal_ ? combined(others, causal_keep(scores[2], scores[3]), logical_and) : others;
+}
+
+Tensor Mask::without_hidden_keys(const Tensor& x, const Shape& scores, std::string_view op) const {
+  // Under the causal rule alone the last query sees all.
+  const bool hides_keys = keep_.defined() || lengths_.defined();
+  return hides_keys ? zero_hidden_keys(x, kept(scores, op)) : x;
 }
 
 Tensor Mask::added(const Shape& scores, std::string_view op) const {
@@ -164,6 +194,12 @@ void Mask::draw(std::ostream& out) const {
     if (keys > kMostColumns) out << " ...";
   }
   if (queries > kMostRows) out << "\n...";
+}
+
+Tensor zero_hidden_keys(const Tensor& x, const Tensor& kept) {
+  if (!kept.defined()) return x;
+  const Tensor hidden = equal(sum(kept, 2, true), 0);  // [B or 1, H or 1, 1, S or 1]
+  return masked_fill(x, permute(hidden, {0, 1, 3, 2}), 0);
 }
 
 Tensor causal_keep(int64_t queries, int64_t keys) {

@@ -19,6 +19,14 @@ List distinct_entries(const List& list) {
   return once;
 }
 
+bool same_numbers(const Tensor& a, const Tensor& b) {
+  if (!a.defined() || !b.defined() || a.shape() != b.shape()) return false;
+  const auto numbers = [](const Tensor& x) {
+    return Tensor(x.array().cast(DType::f64)).to_vector<double>();
+  };
+  return numbers(a) == numbers(b);
+}
+
 bool converts(DType from, DType to) { return from == to || (is_floating(from) && is_floating(to)); }
 
 void list_in(std::ostream& out, std::string_view what, const std::vector<std::string>& names) {
@@ -46,6 +54,8 @@ Pairs pairs_of(std::string_view op, const NamedTensors& targets, const NamedTens
       continue;
     }
     const Tensor& source = found.mapped();
+    check<ValueError>(source.defined(), op, ": tensors must be defined, got ", name,
+                      " without one");
     if (source.shape() != target.shape() || !converts(source.dtype(), target.dtype())) {
       std::ostringstream text;
       text << name << " (" << signature(source) << " for " << signature(target) << ")";
@@ -71,6 +81,30 @@ Pairs pairs_of(std::string_view op, const NamedTensors& targets, const NamedTens
 
 NamedTensors distinct(const NamedTensors& tensors) { return distinct_entries(tensors); }
 Tensors distinct(const Tensors& tensors) { return distinct_entries(tensors); }
+
+NamedTensors under_first_names(const NamedTensors& targets, const NamedTensors& sources) {
+  std::map<const Array*, std::string> first_names;
+  std::map<std::string, std::string> first_name_of;
+  for (const auto& [name, target] : targets)
+    first_name_of[name] = first_names.emplace(&target.array(), name).first->second;
+  NamedTensors list;
+  std::map<std::string, std::pair<std::string, Tensor>> taken;  // by the first name
+  for (const auto& [name, source] : sources) {
+    const auto found = first_name_of.find(name);
+    const std::string& first = found == first_name_of.end() ? name : found->second;
+    const auto [place, is_new] = taken.try_emplace(first, name, source);
+    // The same name twice is left for load() to list.
+    if (is_new || place->second.first == name) {
+      list.emplace_back(first, source);
+    } else {
+      check<FormatError>(same_numbers(place->second.second, source), "load: the tied tensors ",
+                         place->second.first, " and ", name, " must have equal numbers, got ",
+                         signature(place->second.second), " and ", signature(source),
+                         " that differ");
+    }
+  }
+  return list;
+}
 
 Tensors matched(std::string_view op, const NamedTensors& targets, const NamedTensors& sources) {
   LoadReport report;

@@ -17,6 +17,10 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 NamedTensors distinct(const NamedTensors& tensors);
 Tensors distinct(const Tensors& tensors);
 
+/// The sources under the first name of the target that each is for: tied targets have several.
+/// Throws    FormatError if two sources for one target differ
+NamedTensors under_first_names(const NamedTensors& targets, const NamedTensors& sources);
+
 /// The source of each target's name, in the order of the targets.
 /// Throws    FormatError that lists everything missing, unexpected, listed twice, or of another
 ///           shape or type than its target (f32 may stand for f64, and the other way round); it

@@ -8,8 +8,8 @@ namespace attograd {
 
 /// Sees what the operations of this thread do, from its construction to its destruction: the base
 /// of what watches a computation (detect_anomaly, audit, checkpoint). Several nest. A rule or a
-/// definition is one step, whose parts are shown only to an observer that asks for them. What an
-/// observer throws leaves the operation that it was told of.
+/// definition is one step, whose parts are shown only to an observer that asks for them. An
+/// exception of an observer leaves the operation that it was told of, as if that had thrown it.
 /// Cost      a branch for each operation while there is none
 class Observer {
  public:

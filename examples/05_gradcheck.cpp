@@ -22,7 +22,7 @@ ag::Tensor squash(const ag::Tensor& x, double power) {
   return ag::record({.name = ag::user_op("squash"),
                      .inputs = {x},
                      .value = ag::map("squash", x.array(), value),
-                     .vjp = {rule}});
+                     .vjp = {rule}});  // vector-Jacobian product: from g to the gradient of x
 }
 
 void print(const char* title, const ag::GradcheckReport& report) {
@@ -30,6 +30,7 @@ void print(const char* title, const ag::GradcheckReport& report) {
   std::cout << title << ": " << report.verdict() << ", " << x.count(ag::Verdict::fail) << " of "
             << x.entries.size() << " entries differ\n";
   if (report.ok()) return;
+  // Compared are the slopes of sum v y, with random numbers v: so they are v times those of y.
   for (const ag::GradcheckEntry& entry : x.entries)
     std::cout << "  at " << entry.index << "  the rule says " << entry.analytic
               << "  and differences " << entry.numeric << "  " << entry.verdict << '\n';

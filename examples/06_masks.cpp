@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <limits>
 
 #include <attograd/attograd.h>
 
@@ -23,7 +24,8 @@ void print_rows(const char* title, const ag::Tensor& x) {
 int main() {
   std::cout.setf(std::ios::unitbuf);  // it shares the output with printf
 
-  // Masks are a type: none needs to know whether 1 means "look" or "do not look".
+  // Masks are a type: none needs to know whether 1 means "look" or "do not look". The causal one
+  // fits any length; it is drawn for 5.
   const ag::Mask causal = ag::Mask::causal();  // no look at what comes later
   const ag::Mask no_padding =                  // the first key is only there to fill the row
       ag::Mask::keep(ag::from_values({1, 3}, std::vector<bool>{false, true, true}));
@@ -40,6 +42,7 @@ int main() {
   print_rows("output", y);
   ag::backward(ag::sum(y * y));
   print_rows("gradient of the values: none reaches the padding", v.grad());
+  print_rows("gradient of the queries: equal keys leave nothing to choose", q.grad());
 
   // Two other ways are common. Hiding a key by a score of -1e9 makes the empty row look at all keys
   // alike, the hidden ones too:

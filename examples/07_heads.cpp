@@ -2,7 +2,9 @@
 // set by hand, so that each head has a task one can see: head 0 looks at the letter before, head 1
 // at equal letters.
 
+#include <algorithm>
 #include <iostream>
+#include <string>
 
 #include <attograd/attograd.h>
 
@@ -20,7 +22,8 @@ ag::Tensor one_hot_text() {
   return ag::reshape(ag::cat({letter, place}, 1), {1, kLength, kWidth});  // [1, T, C]
 }
 
-/// A map [C, C] that keeps some channels, moves them by `shift`, and forgets the others.
+/// A map [C, C] that keeps some channels, moves them by `shift`, and forgets the others. It makes
+/// them 5 times as large, so that a match scores 5 * 5 / sqrt(10) = 7.9 and softmax is nearly sure.
 ag::Tensor keep_channels(int64_t begin, int64_t end, int64_t shift = 0) {
   std::vector<double> numbers(static_cast<size_t>(kWidth * kWidth));
   for (int64_t c = begin; c < end && c + shift < kWidth; ++c)
@@ -48,8 +51,9 @@ int main() {
                                         .query_bias = false,
                                         .key_bias = false},
                                        rng);
-  // A query fits the keys that are like it. Head 0 asks by place, and keys say the place after
-  // theirs; head 1 asks by letter.
+  // A query fits the keys that are like it. Head 0, the first kWidth rows, asks by place, and keys
+  // say the place after theirs; head 1, the other rows, asks by letter. What the values are made
+  // into stays random: it is not looked at here.
   attention.query.weight.assign(
       ag::cat({keep_channels(kLetters, kWidth), keep_channels(0, kLetters)}, 0));
   attention.key.weight.assign(

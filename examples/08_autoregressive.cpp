@@ -43,6 +43,7 @@ int main() {
     const ag::Tensor loss = loss_of(model, sequences(rng));
     if (step % kSteps == 0)
       std::printf("loss after %3d steps: %.1f\n", static_cast<int>(step), loss.item());
+    if (step == kSteps) break;
     ag::nn::clear_gradients(model);
     ag::backward(loss);
     ag::optim::clip_gradient_norm(ag::nn::parameters(model), 1.0);

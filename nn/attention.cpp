@@ -23,7 +23,7 @@ MultiHeadAttentionOptions completed(MultiHeadAttentionOptions o) {
                     "MultiHeadAttention: widths must be > 0, got d_k, d_v, key_width and "
                     "value_width = ",
                     widths);
-  // A width of all heads that does not fit in 63 bits.
+  // Throw a ShapeError where the width of all heads together does not fit in 63 bits.
   (void)Shape({o.heads, o.d_k}).numel();
   (void)Shape({o.heads, o.d_v}).numel();
   return o;
@@ -46,21 +46,40 @@ Tensor merge_heads(const Tensor& x) {
   return reshape(permute(x, {0, 2, 1, 3}), {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
 }
 
+void check_heads(const Tensor& q, const Tensor& k, const Tensor& v) {
+  check<ShapeError>(q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && k.dim(0) == q.dim(0) &&
+                        v.dim(0) == q.dim(0) && k.dim(1) == q.dim(1) && v.dim(1) == q.dim(1) &&
+                        v.dim(2) == k.dim(2),
+                    "Attention: q must be [B, H, T, D], k [B, H, S, D] and v [B, H, S, Dv], got q "
+                    "= ",
+                    signature(q), ", k = ", signature(k), ", v = ", signature(v));
+  check<DTypeError>(is_floating(q.dtype()) && k.dtype() == q.dtype() && v.dtype() == q.dtype(),
+                    "Attention: q, k and v must all be f32 or all f64, got q = ", signature(q),
+                    ", k = ", signature(k), ", v = ", signature(v));
+}
+
 }  // namespace
 
 Attended Attention::operator()(const Tensor& q, const Tensor& k, const Tensor& v,
                                const AttentionCall& call) const {
-  const bool whole =
+  check_heads(q, k, v);
+  const Shape scores = {q.dim(0), q.dim(1), q.dim(2), k.dim(2)};
+  // A filled score is one that is looked at: a query that may see nothing then sees every value.
+  const auto seen = [&](const Tensor& x) {
+    return fill ? x : call.mask.without_hidden_keys(x, scores, "attention");
+  };
+  const Tensor keys = seen(k), values = seen(v);
+  const bool needs_weights =
       call.weights != ReturnedWeights::none || inspect || (call.rng && dropout.p > 0);
-  if (!whole)
-    if (const auto dot = score.product(q, k))
-      return {.y = attention(dot->q, dot->k, v,
+  if (!needs_weights)
+    if (const auto dot = score.product(q, keys))
+      return {.y = attention(dot->q, dot->k, values,
                              {.mask = call.mask, .scale = dot->scale, .fill = fill})};
-  const Tensor weights = attention_weights(score(q, k), call.mask, fill);  // [B, H, T, S]
-  if (inspect) inspect(detach(weights));
+  const Tensor weights = attention_weights(score(q, keys), call.mask, fill);  // [B, H, T, S]
+  if (const auto look = inspect) look(detach(weights));  // a copy: it may replace itself
   const Tensor kept = dropout(weights, call.rng);
   const bool before = call.weights == ReturnedWeights::before_dropout;
-  return {.y = matmul(kept, v),  // [B, H, T, Dv]
+  return {.y = matmul(kept, values),  // [B, H, T, Dv]
           .weights = call.weights == ReturnedWeights::none ? Tensor()
                      : before                              ? weights
                                                            : kept};

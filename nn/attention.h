@@ -10,6 +10,7 @@
 
 namespace attograd::nn {
 
+/// Whether a call returns its weights, and those that dropout has thinned out or those before.
 enum class ReturnedWeights { none, after_dropout, before_dropout };
 
 /// How attention is called.
@@ -19,6 +20,7 @@ struct AttentionCall {
   ReturnedWeights weights = ReturnedWeights::none;
 };
 
+/// What a call returns.
 struct Attended {
   Tensor y;
   Tensor weights = {};  // [B, H, T, S]; undefined unless asked for
@@ -27,16 +29,18 @@ struct Attended {
 /// Attention of heads side by side (Vaswani et al. 2017, equation 1), by any score:
 ///   weights = dropout(softmax(score(q, k), masked));   y = weights v
 /// A query that may see nothing has weights, y and gradient exactly 0 (unless `fill` is set).
-/// The fused operation, which stores no scores, runs where they are a dot product (all but Additive
-/// and most of one's own) and nothing needs them whole: not the caller, who may want the weights,
+/// The fused operation, which stores no scores, runs where they are a dot product (every Score
+/// that has `product`) and nothing needs them whole: not the caller, who may want the weights,
 /// nor dropout, `inspect`, a mask's bias, or a `fill` under a mask. Else it is the definition. Both
 /// give the same values up to rounding.
 /// Shapes    q [B, H, T, D], k [B, H, S, D], v [B, H, S, Dv] -> y [B, H, T, Dv]
-/// Gradient  any order
-/// Throws    ShapeError, DTypeError
+/// Gradient  any order, with respect to q, k, v, the score's parameters and the mask's bias
+/// Throws    ShapeError, DTypeError; ValueError for a temperature that is not > 0, a fill that is
+///           not finite, or padding beyond the keys
+/// Cost      of the fused operation (core/ops/attention.h), or O(B H T S) memory for the weights
 struct Attention {
   Score score = ScaledDot{};
-  std::optional<double> fill = {};  // what hidden scores become; see AttentionOptions
+  std::optional<double> fill = {};  // what hidden scores become (core/ops/attention.h)
   Dropout dropout = Dropout(0);     // of the weights
   /// Sees the weights of every call, before dropout, without their graph. While it is set, the
   /// definition runs.
@@ -62,7 +66,7 @@ struct MultiHeadAttentionOptions {
   bool batch_first = true;  // inputs and y are [B, T, C]; false: [T, B, C]
   double dropout = 0;       // of the weights
   Score score = ScaledDot{};
-  std::optional<double> fill = {};  // what hidden scores become; see AttentionOptions
+  std::optional<double> fill = {};  // what hidden scores become (core/ops/attention.h)
 };
 
 /// Attention in several heads at once (Vaswani et al. 2017, section 3.2.2). Head h projects query,
@@ -84,8 +88,10 @@ struct MultiHeadAttention {
   MultiHeadAttention(const MultiHeadAttentionOptions& options, Rng& rng);
 
   /// Shapes    query [B, T, C], key [B, S, key_width], value [B, S, value_width] -> y [B, T, C];
-  ///           with the first two axes exchanged, if not batch_first; weights are [B, H, T, S]
-  /// Throws    ShapeError naming the input that does not fit
+  ///           with the first two axes exchanged, if not batch_first; masks and weights are [B, H,
+  ///           T, S] all the same
+  /// Gradient  any order
+  /// Throws    ShapeError naming the input that does not fit; as Attention does
   Attended operator()(const Tensor& query_input, const Tensor& key_input, const Tensor& value_input,
                       const AttentionCall& call = {}) const;
   /// Self-attention: x is query, key and value.
@@ -102,7 +108,9 @@ struct MultiHeadAttention {
   }
 
  private:
-  struct Completed : MultiHeadAttentionOptions {};  // every default filled in, every size checked
+  /// Options with every default filled in and every size checked: a type of its own, so that they
+  /// are completed once, before the first member is made.
+  struct Completed : MultiHeadAttentionOptions {};
   MultiHeadAttention(const Completed& o, Rng& rng);
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <set>
 #include <unordered_set>
 
 #include <attograd/core/autograd.h>
@@ -75,14 +76,13 @@ void add_causes(const std::vector<End>& ends, GradientState state, const NamedTe
                 std::vector<AuditRow>& rows) {
   const auto is_concerned = [state](const AuditRow& row) { return row.state == state; };
   if (std::none_of(rows.begin(), rows.end(), is_concerned)) return;
+  std::set<std::pair<size_t, std::string>> noted;
   for (const End& end : ends) {
     const auto before = upstream(end.at);
     for (size_t i = 0; i < rows.size(); ++i) {
-      std::string& cause = rows[i].cause;
-      if (rows[i].state != state || !before.contains(parameters[i].second.node().get()) ||
-          cause.find(end.what) != std::string::npos)
-        continue;
-      cause += (cause.empty() ? "" : ", ") + end.what;
+      if (rows[i].state != state || !before.contains(parameters[i].second.node().get())) continue;
+      if (!noted.emplace(i, end.what).second) continue;
+      rows[i].cause += (rows[i].cause.empty() ? "" : ", ") + end.what;
     }
   }
 }
@@ -135,6 +135,7 @@ AuditReport audit(const NamedTensors& parameters, const std::function<Tensor()>&
     if (w.requires_grad()) wanted.push_back(w);
   Ends ends;
   const Tensor y = loss();
+  check<GraphError>(y.defined(), "audit: the loss must be a tensor, got an undefined one");
   Tensors found(wanted.size());
   if (y.requires_grad() && !wanted.empty())
     found = grad({y}, wanted, {.retain_graph = true, .allow_unused = true});

@@ -31,7 +31,7 @@ GptBlock::GptBlock(const GptOptions& o, Rng& rng)
                  .dropout = o.dropout},
                 rng),
       feed_forward_norm(o.width, {.bias = o.bias}),
-      feed_forward({.width = o.width, .bias = o.bias}, rng),
+      feed_forward({.d_model = o.width, .bias = o.bias}, rng),
       dropout(o.dropout) {
   // Drawn again: the layers' own beginnings are PyTorch's.
   const double deviation = 0.02;

@@ -20,7 +20,8 @@ struct BceOptions {
   Tensor pos_weight = {};  // of the positive class: [], or [C] along the last axis; undefined: 1
 };
 
-/// The cross entropy in nats of a yes with probability p = sigmoid(logit), for every element:
+/// The cross entropy in nats of a yes with probability p = sigmoid(x), x the logit, for every
+/// element:
 ///   -(pos_weight t log p + (1 - t) log(1 - p)) = pos_weight t softplus(-x) + (1 - t) softplus(x)
 /// for a target t in [0, 1]. No term is negative, so nothing cancels, and finite logits of any size
 /// have finite losses.   [...], [...] -> [...]
@@ -34,6 +35,8 @@ Tensor bce_with_logits(const Tensor& logits, const Tensor& target, const BceOpti
 /// divides by V as well.
 /// A target of 0 contributes nothing: value 0 and both gradients exactly 0, by selection, also
 /// where log p is -inf (the slope of t log t at 0 would be infinite). Negative targets make NaN.
+/// The slope 1 / t of the second derivative by a target overflows below 1e-19 in f32 (1e-154 in
+/// f64).
 /// Shapes    log_p [..., V], target [..., V] -> [...]
 Tensor kl_divergence(const Tensor& log_p, const Tensor& target,
                      Reduction reduction = Reduction::mean);

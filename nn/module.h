@@ -106,10 +106,16 @@ void clear_gradients(const M& module) {
 
 /// Switches the gradients of all parameters off: they are constants, which optimizers leave as they
 /// are. Gradients that stand there are gone.
-/// Throws    GraphError while a recorded graph refers to a parameter: run or drop it first
+/// Throws    GraphError while a recorded graph refers to a parameter: run or drop it first. Nothing
+///           is frozen then
 template <Module M>
 void freeze(const M& module) {
-  for (Tensor w : parameters(module)) w.set_requires_grad(false);
+  const Tensors all = parameters(module);
+  for (const Tensor& w : all)
+    check<GraphError>(!w.requires_grad() || w.node().use_count() == 1,
+                      "freeze: no recorded graph may refer to a parameter, got one that refers to ",
+                      signature(w), "; run backward on it or let go of it first");
+  for (Tensor w : all) w.set_requires_grad(false);
 }
 
 /// Switches them on again, for f32 and f64.
@@ -119,13 +125,15 @@ void unfreeze(const M& module) {
     if (is_floating(w.dtype())) w.set_requires_grad();
 }
 
-/// Writes the numbers of `tensors` into the parameters of the same names.
+/// Writes the numbers of `tensors` into the parameters of the same names. A tied parameter may
+/// stand there under any of its names, or under several with equal numbers.
 /// Throws    FormatError listing all that is missing, unexpected or of another shape; the module is
 ///           unchanged then
 template <Module M>
 LoadReport load_state(const M& module, const NamedTensors& tensors,
                       const LoadOptions& options = {}) {
-  return load(named_parameters(module), tensors, options);
+  const NamedTensors names = named_tensors(module);
+  return load(distinct(names), under_first_names(names, tensors), options);
 }
 
 /// A module of the same structure whose parameters are f(parameter); ties stay ties.
@@ -148,10 +156,13 @@ M with_parameters(const M& module, const Tensors& tensors) {
   const size_t count = parameters(module).size();
   check<ShapeError>(tensors.size() == count, "with_parameters: the module has ", count,
                     " parameters, got ", tensors.size());
-  for (const Tensor& tensor : tensors)
-    check<ValueError>(tensor.defined(), "with_parameters: a tensor is undefined");
   auto next = tensors.begin();
-  return map_parameters(module, [&](const Tensor&) { return *next++; });
+  return map_parameters(module, [&](const Tensor& w) {
+    check<ValueError>(next->defined(), "with_parameters: a tensor is undefined");
+    check<ShapeError>(next->shape() == w.shape(), "with_parameters: a parameter ", signature(w),
+                      " cannot become ", signature(*next));
+    return *next++;
+  });
 }
 
 /// The same by name, as named_parameters(module) calls them.
@@ -162,8 +173,10 @@ M with_parameters(const M& module, const NamedTensors& tensors) {
 }
 
 /// A copy with parameters of its own, as f32 or f64. Gradients are not copied.
+/// Throws    DTypeError for another dtype
 template <Module M>
 M to(const M& module, DType dtype) {
+  check<DTypeError>(is_floating(dtype), "to: modules are f32 or f64, got ", dtype);
   return map_parameters(module, [dtype](const Tensor& w) {
     Tensor copy(w.array().cast(is_floating(w.dtype()) ? dtype : w.dtype()));
     return copy.set_requires_grad(w.requires_grad());

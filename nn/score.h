@@ -23,7 +23,7 @@ struct DotProduct {
 };
 
 /// A score that is a dot product, perhaps after a map of queries and keys: `product(q, k)` gives
-/// both and the scale.
+/// both and the scale. Batch, heads and lengths must stay.
 template <class S>
 concept ProductScore = requires(const S& score, const Tensor& x) {
   { score.product(x, x) } -> std::same_as<DotProduct>;
@@ -48,6 +48,7 @@ struct Cosine {
   double scale = 1;
   double eps = 1e-8;
 
+  /// Throws    ValueError unless eps > 0
   DotProduct product(const Tensor& q, const Tensor& k) const;
 };
 
@@ -64,8 +65,8 @@ struct Bilinear {
   void visit(auto&& v) { v("weight", weight); }
 };
 
-/// score = energy · tanh(W q + U k + b) (Bahdanau et al. 2015, appendix A.1.2), for every head the
-/// same.
+/// score = energy · tanh(W q + U k + b) (Bahdanau et al. 2015, appendix A.1.2, where energy is v_a
+/// and there is no b), for every head the same.
 /// Cost      O(B H T S hidden) memory
 struct Additive {
   Linear query;   // W [hidden, D], without bias
@@ -85,16 +86,19 @@ struct Additive {
   }
 };
 
-/// Any score: one of the above, a function of one's own, or a module of one's own, if it has
-/// parameters:
+/// Any score: one of the above; a function of one's own, which may capture plain numbers; or a
+/// module of one's own, if it has parameters:
 ///   Score distance = [](const Tensor& q, const Tensor& k) { return ...; };
+/// It is held by value, so that copies of the module that it belongs to have parameters of their
+/// own.
 class Score {
  public:
   template <class S>
-  requires(!std::is_same_v<S, Score>) Score(S score) : score_(score) {  // NOLINT: is its value
+  requires(!std::is_same_v<S, Score>) Score(S score)
+      : score_(score) {  // NOLINT: implicit on purpose
     static_assert(Module<S> || std::is_trivially_destructible_v<S>,
-                  "a score that holds Tensors is a module: its visit lists them, or they would "
-                  "not be trained or saved");
+                  "a score that captures more than plain numbers is a module: its visit lists its "
+                  "Tensors, or they would not be trained or saved");
     if constexpr (ProductScore<S>) {
       product_ = [](const std::any& s, const Tensor& q, const Tensor& k) {
         return std::any_cast<const S&>(s).product(q, k);
@@ -109,10 +113,12 @@ class Score {
     };
   }
 
-  /// The scores [B, H, T, S].
+  /// The scores [B, H, T, S]. Throws    ShapeError or DTypeError if a score of one's own
+  /// has another shape or dtype
   Tensor operator()(const Tensor& q, const Tensor& k) const;
 
-  /// What the scores are a dot product of; nothing if they are not one.
+  /// What the scores are a dot product of; nothing if they are not one. Throws    ShapeError,
+  /// DTypeError or ValueError for a product of one's own that does not fit
   std::optional<DotProduct> product(const Tensor& q, const Tensor& k) const;
 
   void visit(auto&& v) {

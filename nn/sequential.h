@@ -18,7 +18,11 @@ template <class... Fs>
 struct Sequential {
   std::tuple<Fs...> steps;
 
-  explicit Sequential(Fs... fs) : steps(std::move(fs)...) {}
+  explicit Sequential(Fs... fs) : steps(std::move(fs)...) {
+    static_assert(((Module<Fs> || std::is_trivially_destructible_v<Fs>)&&...),
+                  "a step that captures more than plain numbers is a module: its visit lists its "
+                  "Tensors, or they would not be trained or saved");
+  }
 
   Tensor operator()(const Tensor& x, Rng* rng = nullptr) const {
     Tensor y = x;

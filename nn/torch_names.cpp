@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include <attograd/core/ops.h>
@@ -126,9 +127,13 @@ std::vector<Packed> packed(const NamedTensors& parameters) {
 
 NamedTensors to_torch(const NamedTensors& parameters) {
   NamedTensors state;
+  std::set<std::string> names;
   for (const auto& [name, rows] : packed(parameters)) {
     Tensors parts;
     for (const auto& [own, tensor] : rows) parts.push_back(tensor);
+    check<FormatError>(names.insert(name).second,
+                       "to_torch: two parameters must not have one name there, got ", name, " for ",
+                       rows[0].first, " and another");
     state.emplace_back(name, parts.size() == 1 ? parts[0] : cat(parts, 0));
   }
   return state;

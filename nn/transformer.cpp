@@ -8,18 +8,17 @@ void build(Stack& stack, const char* name, const TransformerStackOptions& o, Rng
   check<ValueError>(o.layers >= 0, name, ": the number of layers must be >= 0, got ", o.layers);
   for (int64_t layer = 0; layer < o.layers; ++layer) stack.layers.emplace_back(o.layer, rng);
   if (o.final_norm)
-    stack.norm.emplace(o.layer.width, LayerNormOptions{.eps = o.layer.eps, .bias = o.layer.bias});
+    stack.norm.emplace(o.layer.d_model, LayerNormOptions{.eps = o.layer.eps, .bias = o.layer.bias});
 }
 
-/// The decoder has other queries than the encoder: a mask for both may depend on none.
+/// The encoder has S queries, the decoder T: one mask serves both only if it depends on neither
+/// query nor head.
 void check_source_mask(const Mask& mask, const Tensor& source) {
-  check<ShapeError>(!mask.is_causal(),
-                    "Transformer: the source mask must be the same for every query, got a causal "
-                    "one; call the encoder and the decoder by themselves");
-  const Shape one_query{source.dim(0), 1, 1, source.dim(1)};
-  const char* const op = "Transformer: the source mask must be the same for every query";
-  mask.kept(one_query, op);
-  mask.added(one_query, op);
+  check<ShapeError>(mask.is_for_keys(source.dim(0), source.dim(1)),
+                    "Transformer: the source mask must be of padding or [B or 1, 1, 1, S or 1], "
+                    "the same for every query and head, got for source = ",
+                    signature(source), " the ", mask,
+                    "\n; call the encoder and the decoder by themselves for another");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@ namespace attograd::nn {
 namespace {
 
 MultiHeadAttentionOptions attention_options(const TransformerLayerOptions& o) {
-  return {.d_model = o.width,
+  return {.d_model = o.d_model,
           .heads = o.heads,
           .query_bias = o.bias,
           .key_bias = o.bias,
@@ -18,8 +18,8 @@ LayerNormOptions norm_options(const TransformerLayerOptions& o) {
 }
 
 FeedForwardOptions feed_forward_options(const TransformerLayerOptions& o) {
-  return {.width = o.width,
-          .hidden = o.hidden,
+  return {.d_model = o.d_model,
+          .d_ff = o.d_ff,
           .activation = o.activation,
           .bias = o.bias,
           .dropout = o.dropout};
@@ -37,9 +37,9 @@ Tensor add_branch(const Layer& layer, const Tensor& x, const LayerNorm& norm, Rn
 
 TransformerEncoderLayer::TransformerEncoderLayer(const TransformerLayerOptions& o, Rng& rng)
     : self_attention(attention_options(o), rng),
-      self_attention_norm(o.width, norm_options(o)),
+      self_attention_norm(o.d_model, norm_options(o)),
       feed_forward(feed_forward_options(o), rng),
-      feed_forward_norm(o.width, norm_options(o)),
+      feed_forward_norm(o.d_model, norm_options(o)),
       dropout(o.dropout),
       norm_first(o.norm_first) {}
 
@@ -54,11 +54,11 @@ Tensor TransformerEncoderLayer::operator()(const Tensor& x, const EncoderCall& c
 
 TransformerDecoderLayer::TransformerDecoderLayer(const TransformerLayerOptions& o, Rng& rng)
     : self_attention(attention_options(o), rng),
-      self_attention_norm(o.width, norm_options(o)),
+      self_attention_norm(o.d_model, norm_options(o)),
       cross_attention(attention_options(o), rng),
-      cross_attention_norm(o.width, norm_options(o)),
+      cross_attention_norm(o.d_model, norm_options(o)),
       feed_forward(feed_forward_options(o), rng),
-      feed_forward_norm(o.width, norm_options(o)),
+      feed_forward_norm(o.d_model, norm_options(o)),
       dropout(o.dropout),
       norm_first(o.norm_first) {}
 
@@ -68,13 +68,13 @@ Tensor TransformerDecoderLayer::operator()(const Tensor& x, const Tensor& memory
       add_branch(*this, x, self_attention_norm, call.rng, [&](const Tensor& branch_in) {
         return self_attention(branch_in, {.mask = call.mask, .rng = call.rng}).y;
       });
-  const Tensor informed =
+  const Tensor i =
       add_branch(*this, h, cross_attention_norm, call.rng, [&](const Tensor& branch_in) {
         return cross_attention(branch_in, memory, memory,
                                {.mask = call.memory_mask, .rng = call.rng})
             .y;
       });
-  return add_branch(*this, informed, feed_forward_norm, call.rng,
+  return add_branch(*this, i, feed_forward_norm, call.rng,
                     [&](const Tensor& branch_in) { return feed_forward(branch_in, call.rng); });
 }
 

@@ -8,9 +8,9 @@
 namespace attograd::nn {
 
 struct TransformerLayerOptions {
-  int64_t width = 0;  // C
+  int64_t d_model = 0;  // C
   int64_t heads = 1;
-  int64_t hidden = 0;  // channels inside the feed-forward network; 0: 4 width
+  int64_t d_ff = 0;  // channels inside the feed-forward network; 0: 4 d_model
   Activation activation = Activation::relu;
   double dropout = 0;       // of attention weights, of the hidden channels, and after each branch
   double eps = 1e-5;        // of the norms
@@ -43,7 +43,7 @@ struct TransformerEncoderLayer {
   Dropout dropout;
   bool norm_first;
 
-  /// Throws    ValueError for sizes that are not > 0, heads that do not divide the width, and
+  /// Throws    ValueError for sizes that are not > 0, heads that do not divide d_model, and
   ///           probabilities outside [0, 1]
   TransformerEncoderLayer(const TransformerLayerOptions& o, Rng& rng);
 
@@ -59,7 +59,9 @@ struct TransformerEncoderLayer {
 };
 
 /// A layer of a transformer's decoder: self-attention, then attention to the memory that the
-/// encoder made, then the feed-forward network; norms as in the encoder. The memory is not normed.
+/// encoder made, then the feed-forward network. The memory is not normed.
+///   post-norm: h = norm(x + self_attention(x)),   i = norm(h + cross_attention(h, memory)),
+///              y = norm(i + feed_forward(i));     pre-norm as in the encoder
 struct TransformerDecoderLayer {
   MultiHeadAttention self_attention;
   LayerNorm self_attention_norm;

@@ -23,7 +23,7 @@ struct AdamWOptions {
   double weight_decay = 0.01;  // decoupled: shrinks w by lr weight_decay, apart from the gradient
 };
 
-/// Of both; named as in PyTorch.
+/// The state of Adam and of AdamW, named as in PyTorch.
 struct AdamState {
   Tensor step;        // i64: the updates so far
   Tensor exp_avg;     // m

@@ -14,7 +14,7 @@ namespace attograd::optim {
 // advance. `adam.set_lr(schedule(step)); adam.step();`
 //
 // Constant, Linear and Cosine begin with a warm-up of `warmup` steps, peak (step + 1) / (warmup +
-// 1). No schedule begins with rate 0.
+// 1), so that the first step is not lost to a rate of 0.
 
 /// How far a schedule is at a step.
 struct Progress {

@@ -41,6 +41,14 @@ double scale_of(const Tensor& q, const AttentionOptions& options) {
   return scale;
 }
 
+void check_fill(DType dtype, std::optional<double> fill) {
+  // In f32 a fill may round to infinity, and infinite scores have no softmax.
+  const double largest =
+      dtype == DType::f32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  check<ValueError>(!fill || std::abs(*fill) <= largest, "attention: fill must be finite in ",
+                    dtype, ", got ", fill.value_or(0), "; without it hidden keys have weight 0");
+}
+
 // ---- the definition ----
 
 /// [B, H, T, S]
@@ -142,12 +150,7 @@ Tensor attention_weights(const Tensor& scores, const Mask& mask, std::optional<d
                     signature(scores));
   check<DTypeError>(is_floating(scores.dtype()), "attention: scores must be f32 or f64, got ",
                     signature(scores));
-  // In f32 a fill may round to infinity, and infinite scores have no softmax.
-  const double largest = scores.dtype() == DType::f32 ? std::numeric_limits<float>::max()
-                                                      : std::numeric_limits<double>::max();
-  check<ValueError>(!fill || std::abs(*fill) <= largest, "attention: fill must be finite in ",
-                    scores.dtype(), ", got ", fill.value_or(0),
-                    "; without it hidden keys have weight 0");
+  check_fill(scores.dtype(), fill);
   const Tensor bias = mask.added(scores.shape(), "attention");
   check<DTypeError>(!bias.defined() || bias.dtype() == scores.dtype(),
                     "attention: the mask's bias must have the dtype of the scores, got bias = ",
@@ -165,10 +168,17 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
                  const AttentionOptions& options) {
   const Shape scores = scores_of(q, k);
   check_values(k, v);
+  check_fill(q.dtype(), options.fill);
   const bool causal = options.mask.is_causal();
   const Tensor keep = options.mask.kept_without_causal(scores, "attention");
   const bool filled = options.fill && (causal || keep.defined());
-  if (options.mask.has_bias() || filled) return matmul(attention_weights(q, k, options), v);
+  if (filled) return matmul(attention_weights(q, k, options), v);
+  if (options.mask.has_bias()) {
+    const auto seen = [&](const Tensor& x) {
+      return options.mask.without_hidden_keys(x, scores, "attention");
+    };
+    return matmul(attention_weights(q, seen(k), options), seen(v));
+  }
   const double scale = scale_of(q, options);
   Tensors inputs = {q, k, v};
   if (keep.defined()) inputs.push_back(keep);
@@ -184,7 +194,11 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
           [scale, causal](const Tensors& x) {
             const Tensor kept =
                 both(x.size() == 4 ? x[3] : Tensor(), causal, x[0].dim(2), x[1].dim(2));
-            return matmul(weights_of(scaled_products(x[0], x[1], scale), kept, {}, {}), x[2]);
+            // Where only the causal rule hides, the last query sees every key.
+            const Tensor hides_keys = x.size() == 4 ? kept : Tensor();
+            const Tensor k_seen = zero_hidden_keys(x[1], hides_keys);
+            const Tensor v_seen = zero_hidden_keys(x[2], hides_keys);
+            return matmul(weights_of(scaled_products(x[0], k_seen, scale), kept, {}, {}), v_seen);
           },
       .vjp_kernel = [scale, causal](
                         const KernelArguments& a) { return attention_gradients(a, scale, causal); },

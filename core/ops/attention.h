@@ -19,6 +19,8 @@ struct AttentionOptions {
 /// Scaled dot-product attention (Vaswani et al. 2017, eq. 1), per batch and head:
 /// y = softmax(scale q k^T + bias, masked) v
 /// A query that may see nothing has weights, output and gradient exactly 0 (unless `fill` is set).
+/// What stands in a key or value that no query may see, NaN too, leaves no trace (unless `fill` is
+/// set); in one that some may see, it can reach all queries of the head.
 /// Shapes    q [B, H, T, D], k [B, H, S, D], v [B, H, S, Dv] -> y [B, H, T, Dv]; without a
 ///           bias or fill y lies in memory like q, so heads that were views of [B, T, H, D] merge
 ///           again without a copy
@@ -26,8 +28,8 @@ struct AttentionOptions {
 /// Throws    ShapeError, DTypeError (f32 or f64, one for all); ValueError for a scale that is not
 ///           finite; as attention_weights does
 /// Cost      O(B H T S (D + Dv)) time, half of it under a causal mask; O(B H T) extra memory
-///           (a logsumexp per query): the weights are never stored whole. With a bias, a fill, or
-///           under create_graph, they are.
+///           (a logsumexp per query): the weights are never stored whole. With a bias, a fill under
+///           a mask, or create_graph, they are.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
                  const AttentionOptions& options = {});
 

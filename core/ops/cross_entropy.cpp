@@ -79,6 +79,8 @@ Tensor reduce_losses(std::string_view loss, const Tensor& losses, Reduction redu
                      int64_t count) {
   switch (reduction) {
     case Reduction::mean:
+      // mean() divides before the sum is rounded: it does not overflow.
+      if (count == losses.numel() && count > 0) return mean(losses);
       return sum(losses) / static_cast<double>(std::max<int64_t>(count, 1));
     case Reduction::sum:
       return sum(losses);

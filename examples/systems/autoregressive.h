@@ -19,6 +19,8 @@ struct AutoregressiveOptions {
 };
 
 /// A layer of system F, pre-norm.   x [T, B, C] -> [T, B, C]
+///   h = x + dropout(self_attn(norm_self_attn(x)))
+///   y = h + dropout(layer2(dropout(relu(layer1(norm_ff(h))))))
 struct AutoregressiveLayer {
   nn::LayerNorm norm_self_attn, norm_ff;
   SeqFirst self_attn;
@@ -50,9 +52,9 @@ struct AutoregressiveLayer {
   }
 };
 
-/// System F, an autoregressive model around A: embedding sqrt(C) + sinusoid, pre-norm layers under
-/// a causal mask, a norm, and a linear map to the vocabulary.   tokens i64 [T, B] -> logits
-/// [T, B, V], those of the token that follows
+/// System F, an autoregressive model around A: dropout(embedding sqrt(C) + sinusoid), pre-norm
+/// layers under a causal mask, a norm, and a linear map to the vocabulary. examples/08 trains it.
+/// tokens i64 [T, B] -> logits [T, B, V], those of the token that follows
 struct Autoregressive {
   nn::Embedding embedding;
   std::vector<AutoregressiveLayer> layers;
@@ -69,6 +71,8 @@ struct Autoregressive {
   }
 
   Tensor operator()(const Tensor& tokens, Rng* rng = nullptr) {
+    check<ShapeError>(tokens.rank() == 2 && tokens.dim(0) > 0,
+                      "autoregressive: tokens must be [T, B] with T > 0, got ", signature(tokens));
     const int64_t length = tokens.dim(0), width = norm.weight.dim(0);
     const Tensor positions = unsqueeze(nn::sinusoid(length, width, norm.weight.dtype()), 1);
     Tensor x = embedding(tokens) * std::sqrt(static_cast<double>(width)) + positions;

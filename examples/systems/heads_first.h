@@ -5,24 +5,29 @@
 
 namespace attograd::systems {
 
-/// Systems B and D, ScaledDotProductAttention: q, k, v [B, H, T or S, D] -> (y, weights), under any
-/// mask that broadcasts to [B, H, T, S]. Hidden scores are filled with -1e9. `dropout` is that of
-/// the weights (B: 0.1, D: none).
-inline nn::Attention scaled_dot_product_attention(double temperature, double dropout = 0) {
+/// What hidden scores become in systems B and D.
+inline constexpr double kHiddenScore = -1e9;
+
+/// Systems B and D, ScaledDotProductAttention: q, k, v [B, H, T or S, D] -> (y, weights), by a mask
+/// [T, S] or [B, H, T, S] (1 for any axis; rank 3 is [B, T, S]). `dropout` is that of the weights:
+/// 0.1 in B, none in D, whose temperature is sqrt(d_k). The sources divide q by the temperature
+/// before the product; this is equal up to rounding.
+inline nn::Attention scaled_dot_product_attention(double temperature, double dropout) {
   return {.score = nn::ScaledDot{.temperature = temperature},
-          .fill = -1e9,
+          .fill = kHiddenScore,
           .dropout = nn::Dropout(dropout)};
 }
 
 struct HeadsFirstOptions {
   int64_t n_head = 1, d_model = 0, d_k = 0, d_v = 0;
   double dropout = 0.1;  // after fc; the weights have their own, always 0.1
-  std::optional<double> fill = -1e9;
+  std::optional<double> fill = kHiddenScore;
   double eps = 1e-6;
 };
 
 /// System B, MultiHeadAttention: no biases; a layer norm on the query alone, in self-attention too;
-/// the query as it came in is added to y.   [B, T, C]; mask [B, T or 1, S]
+/// the query as it came in is added to y.   [B, T, C]; mask [B, T or 1, S]. The weights that the
+/// source always returns are those after dropout.
 struct HeadsFirst {
   nn::LayerNorm layer_norm;
   nn::MultiHeadAttention attention;

@@ -31,11 +31,11 @@ struct DotScores {
   Tensor operator()(const Tensor& q, const Tensor& k) const {
     return einsum("ibhd,jbhd->ijbh", {q, k});
   }
-  void visit(auto&&) {}
 };
 
-/// Overridden scores are scaled by 1 / sqrt(D) like the product that they replace.
-template <nn::Module S>
+/// Scores that are overridden, a function or a module of their own: they are scaled by 1 / sqrt(D)
+/// like the product that they replace.
+template <class S>
 struct SeqFirstScore {
   S get_scores;
 
@@ -44,7 +44,9 @@ struct SeqFirstScore {
     const Tensor scores = get_scores(seq_first(q), seq_first(k));  // [T, S, B, H]
     return permute(scores, {2, 3, 0, 1}) / std::sqrt(static_cast<double>(q.dim(-1)));
   }
-  void visit(auto&& v) { get_scores.visit(v); }
+  void visit(auto&& v) {
+    if constexpr (nn::Module<S>) get_scores.visit(v);
+  }
 };
 
 struct SeqFirstOptions {
@@ -52,17 +54,19 @@ struct SeqFirstOptions {
   int64_t d_model = 0;
   double dropout = 0.1;
   bool bias = true;  // of query and key; value and output always have one
-  nn::Score score = SeqFirstScore<DotScores>{};
+  nn::Score score = SeqFirstScore<DotScores>{};  // another goes into a SeqFirstScore as well
 };
 
 struct SeqFirstCall {
   Tensor query, key, value;  // [T, B, C], [S, B, C], [S, B, C]
-  Tensor mask = {};          // bool [T or 1, S, B or 1], false drops; one for all heads
+  Tensor mask = {};          // bool [T or 1, S, B or 1], false drops; one for all heads. Numbers
+                             // are refused: compare them first, as in mask != 0
   Rng* rng = nullptr;
 };
 
 /// System A, MultiHeadAttention: sequence first; y alone is returned, and the weights of the last
-/// call, after dropout, can be looked at. attention.inspect sees them before dropout.
+/// call, after dropout, can be looked at. attention.attention.inspect sees them before dropout, as
+/// [B, H, T, S].
 struct SeqFirst {
   nn::MultiHeadAttention attention;
   Tensor attn = {};  // [T, S, B, H], without its graph; undefined before the first call
@@ -97,6 +101,9 @@ struct SeqFirst {
   static Mask mask_of(const SeqFirstCall& call) {
     if (!call.mask.defined()) return {};
     const Tensor& mask = call.mask;
+    check<ShapeError>(call.query.rank() == 3 && call.key.rank() == 3,
+                      "seq_first: query must be [T, B, C] and key [S, B, C], got query = ",
+                      signature(call.query), ", key = ", signature(call.key));
     check<ShapeError>(mask.rank() == 3, "seq_first: a mask is [T or 1, S, B or 1], got ",
                       signature(mask));
     const int64_t queries = call.query.dim(0), keys = call.key.dim(0), batch = call.query.dim(1);

@@ -152,6 +152,7 @@ TEST_CASE(
         ValueError);
   }
   const Tensor x = zeros({1, 1, 2, 1});
-  CHECK_THROWS_WITH_AS(attention(x, x, x, {.mask = mask, .fill = -1e39}),
-                       doctest::Contains("fill must be finite in f32, got -1e+39"), ValueError);
+  for (const Mask& any : {mask, Mask()})
+    CHECK_THROWS_WITH_AS(attention(x, x, x, {.mask = any, .fill = -1e39}),
+                         doctest::Contains("fill must be finite in f32, got -1e+39"), ValueError);
 }

@@ -121,6 +121,19 @@ TEST_CASE("masks refuse what they cannot mean") {
       "[1, 1, 2, 2] and [1, 1, 3, 3]");
 }
 
+TEST_CASE("parts of a mask that do not fit each other are refused where they are composed") {
+  const auto keep = [](const Shape& shape) { return Mask::keep(full(shape, 1, DType::boolean)); };
+  CHECK_THROWS_WITH_AS(keep({2, 1, 5}) & Mask::padding({1, 2, 3}),
+                       doctest::Contains("got [2, 1, 1, 5] and [3, 1, 1, 1]"), ShapeError);
+  CHECK_THROWS_WITH_AS(keep({3, 5}) & Mask::bias(zeros({4, 5})),
+                       doctest::Contains("got [1, 1, 3, 5] and [1, 1, 4, 5]"), ShapeError);
+  CHECK_THROWS_WITH_AS(Mask::bias(zeros({1, 1})) & Mask::bias(zeros({1, 1}, DType::f64)),
+                       "mask & mask: biases must both be f32 or both f64, got f32[1, 1, 1, 1] and "
+                       "f64[1, 1, 1, 1]",
+                       DTypeError);
+  CHECK_NOTHROW(keep({2, 1, 5}) & Mask::padding({1, 2}) & Mask::bias(zeros({4, 1})));
+}
+
 TEST_CASE("a mask prints its parts and a picture") {
   CHECK_EQ(printed(Mask()), "mask: nothing is hidden");
   CHECK_EQ(printed(Mask::bias(zeros({2, 3}))), "mask: bias f32[1, 1, 2, 3]");

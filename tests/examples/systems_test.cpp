@@ -49,6 +49,11 @@ TEST_CASE("each rule of the mask of system A has its own error") {
   CHECK_THROWS_AS(attention({.query = x, .key = x, .value = x, .mask = ones({3, 3, 1})}),
                   DTypeError);
   CHECK_THROWS_AS(attention({.query = select(x, 1, 0), .key = x, .value = x}), ShapeError);
+  CHECK_THROWS_WITH_AS(attention({.query = select(x, 1, 0),
+                                  .key = x,
+                                  .value = x,
+                                  .mask = full({1, 3, 1}, 1, DType::boolean)}),
+                       doctest::Contains("query must be [T, B, C]"), ShapeError);
 }
 
 TEST_CASE("system A keeps the weights of its last call after dropout and shows them before") {
@@ -117,6 +122,8 @@ TEST_CASE("system F continues a prompt of its own and sees nothing of the future
   const Tensor other = cat({slice(text, 0, 0, 5), full({2, 2}, 0, DType::i64)}, 0);
   CHECK(numbers(slice(model(other), 0, 0, 5)) == numbers(slice(model(text), 0, 0, 5)));
   CHECK_THROWS_AS(model(full({3, 2}, 7, DType::i64)), IndexError);
+  CHECK_THROWS_WITH_AS(model(full({3}, 1, DType::i64)),
+                       "autoregressive: tokens must be [T, B] with T > 0, got i64[3]", ShapeError);
 }
 
 }  // namespace

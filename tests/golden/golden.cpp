@@ -1,5 +1,6 @@
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include <tests/golden/golden.h>
 
@@ -36,7 +37,7 @@ std::string difference(const std::string& name, const Tensor& found, const Tenso
     for (size_t i = 0; i < a.size(); ++i) {
       largest = std::max(largest, std::abs(b[i]));
       const double d = std::abs(a[i] - b[i]);
-      apart = d <= apart ? apart : d;  // NaN stays
+      if (!(d <= apart)) apart = std::isnan(d) ? std::numeric_limits<double>::infinity() : d;
     }
     if (!(apart <= tolerance * largest))
       text << name << " is up to " << apart << " off, the largest right number being " << largest;

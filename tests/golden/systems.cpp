@@ -136,7 +136,7 @@ Forward heads_first(Options& options) {
 }
 
 Forward scaled_dot(Options& options) {
-  nn::Attention attention = scaled_dot_product_attention(options.number("temperature"));
+  nn::Attention attention = scaled_dot_product_attention(options.number("temperature"), 0);
   if (options.has("mask")) attention.fill = options.fill();
   return attention_forward(attention);
 }

@@ -98,9 +98,9 @@ void write_attention(const std::filesystem::path& folder, Rng& rng) {
 void write_layers(const std::filesystem::path& folder, bool norm_first, Rng& rng) {
   const std::string kind = norm_first ? "_pre_norm" : "_post_norm";
   const nn::TransformerLayerOptions layer{
-      .width = 6,
+      .d_model = 6,
       .heads = 2,
-      .hidden = 8,
+      .d_ff = 8,
       .activation = norm_first ? nn::Activation::relu : nn::Activation::gelu,
       .eps = norm_first ? 1e-5 : 1e-3,
       .norm_first = norm_first};

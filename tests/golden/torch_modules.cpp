@@ -52,9 +52,9 @@ nn::Activation activation(Options& options) {
 }
 
 nn::TransformerLayerOptions layer_options(Options& options) {
-  return {.width = options.integer("d_model"),
+  return {.d_model = options.integer("d_model"),
           .heads = options.integer("nhead"),
-          .hidden = options.integer("dim_feedforward"),
+          .d_ff = options.integer("dim_feedforward"),
           .activation = activation(options),
           .eps = options.number("eps"),
           .norm_first = options.flag("norm_first"),

@@ -119,6 +119,22 @@ TEST_CASE("a gradient through filled scores differs from the files") {
   CHECK_FALSE(equal_with(Mistake::gradient_through_fill, "heads_first_dead_row", 2));
 }
 
+TEST_CASE("one NaN in a result differs from the files wherever it stands") {
+  const Golden golden = file("heads_first_cross");
+  const int64_t count = golden.tensors.at("out.y").numel();
+  for (const int64_t place : {int64_t{0}, count / 2, count - 1}) {
+    const auto forward = [&](const TensorMap& inputs, const TensorMap& parameters, bool weights) {
+      TensorMap outputs = golden.forward(inputs, parameters, weights);
+      Tensor& y = outputs["y"];
+      const Tensor there = equal(reshape(arange(0, count), y.shape()), static_cast<double>(place));
+      y = masked_fill(y, there, std::nan(""));
+      return outputs;
+    };
+    for (const DType dtype : {DType::f64, DType::f32})
+      CHECK_FALSE(differences(golden, forward, dtype, true).empty());
+  }
+}
+
 TEST_CASE("zero rows in place of uniform ones and uniform in place of zero rows differ") {
   CHECK_FALSE(equal_with(Mistake::zero_row, "heads_first_dead_row", 2));
   const auto uniform = [](const TensorMap& inputs, const TensorMap&, bool) -> TensorMap {

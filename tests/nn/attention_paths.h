@@ -13,6 +13,7 @@ namespace attograd::nn {
 inline constexpr int64_t kBatch = 2, kHeads = 2, kQueries = 3, kKeys = 4, kWidth = 3,
                          kValueWidth = 2;
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 using Vector = std::vector<double>;
 
@@ -22,7 +23,7 @@ Vector numbers(const Tensor& x);
 Vector row(const Vector& x, int64_t i, int64_t n);
 
 struct ScoreRow {
-  const char* name;
+  std::string name;
   Score score;
   std::function<double(const Vector& q, const Vector& k)> value;
 };

@@ -67,7 +67,7 @@ double apart(const Tensor& x, const Vector& right) {
   double largest = 0;
   for (size_t i = 0; i < right.size(); ++i) {
     const double d = std::abs(found[i] - right[i]);
-    largest = d <= largest ? largest : d;
+    if (!(d <= largest)) largest = std::isnan(d) ? kInf : d;
   }
   return largest;
 }
@@ -186,6 +186,65 @@ TEST_CASE("every score under every mask has right second derivatives with and wi
       CHECK_MESSAGE(report.ok(), report);
     }
   });
+}
+
+TEST_CASE("NaN and infinity in a key that no query may see leave no trace by any path") {
+  for (const ScoreRow& score : score_rows())
+    for (const double hidden : {kNaN, kInf, -kInf})
+      for (const Path path : kPaths) {
+        CAPTURE(score.name);
+        CAPTURE(hidden);
+        const auto results = [&](double filling) {
+          const Inputs in = inputs(DType::f64);
+          const Tensor padding = full({kBatch, kHeads, 1, 1}, filling, DType::f64);
+          const auto padded = [&](const Tensor& x) {  // [B, H, S + 1, .]
+            return cat({x, expand(padding, {kBatch, kHeads, 1, x.dim(3)})}, 2);
+          };
+          const Mask mask = Mask::padding(std::vector<int64_t>{kKeys, 0});
+          const Attention attention = attention_by(score, DType::f64);
+          const Attended found = run(attention, {in.q, padded(in.k), padded(in.v)}, mask, path);
+          Tensors list = grad({sum(found.y * found.y)}, {in.q, in.k, in.v}, {.create_graph = true});
+          const Tensor slopes = sum(list[0]) + sum(list[1]) + sum(list[2]);
+          for (const Tensor& g : grad({slopes}, {in.q, in.k, in.v})) list.push_back(g);
+          list.push_back(found.y);
+          Vector all;
+          for (const Tensor& x : list)
+            for (const double number : numbers(x)) all.push_back(number);
+          return all;
+        };
+        CHECK(results(hidden) == results(0));
+      }
+}
+
+TEST_CASE("inputs that do not fit are named by every path") {
+  const Inputs in = inputs(DType::f64);
+  for (const Path path : kPaths) {
+    const auto refused = [&](const Tensor& q, const Tensor& k, const Tensor& v) {
+      CHECK_THROWS_WITH_AS(run(Attention(), {q, k, v}, {}, path),
+                           doctest::Contains("Attention: q must be [B, H, T, D]"), ShapeError);
+    };
+    refused(select(in.q, 0, 0), in.k, in.v);
+    refused(in.q, slice(in.k, 0, 0, 1), in.v);
+    refused(in.q, slice(in.k, 1, 0, 1), in.v);
+    refused(in.q, in.k, select(in.v, 0, 0));
+    refused(in.q, in.k, slice(in.v, 0, 0, 1));
+    refused(in.q, in.k, slice(in.v, 2, 0, 1));
+    CHECK_THROWS_WITH_AS(run(Attention(), {in.q, in.k, cast(in.v, DType::f32)}, {}, path),
+                         doctest::Contains("q, k and v must all be f32 or all f64"), DTypeError);
+  }
+}
+
+TEST_CASE("an inspection may end itself") {
+  const Inputs in = inputs(DType::f64);
+  Attention attention;
+  int calls = 0;
+  attention.inspect = [&](const Tensor&) {
+    attention.inspect = nullptr;
+    ++calls;
+  };
+  attention(in.q, in.k, in.v);
+  attention(in.q, in.k, in.v);
+  CHECK(calls == 1);
 }
 
 }  // namespace

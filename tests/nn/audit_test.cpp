@@ -69,6 +69,16 @@ TEST_CASE("each parameter has its own row") {
   CHECK(nn::audit({{"a", a}, {"d", d}}, loss).ok());
 }
 
+TEST_CASE("every operation that makes a gradient infinite is named") {
+  const Tensor w = leaf({0, 0});
+  const auto loss = [&] {
+    const Tensor first = sum(sqrt(w));
+    return first + sum(log(w + 1) + log1p(w) + sign(w)) + sum(rsqrt(w));
+  };
+  CHECK(rows({{"w", w}}, loss) == Lines{"w  not finite: rsqrt, sqrt"});
+  CHECK_THROWS_AS(nn::audit({{"w", w}}, [] { return Tensor(); }), GraphError);
+}
+
 TEST_CASE("a path that goes on elsewhere is no ending") {
   const Tensor w = leaf({1, 2});
   CHECK(rows({{"w", w}}, [&] { return sum(where(w > 1.5, w, detach(w))); }) == Lines{"w  ok"});

@@ -78,7 +78,7 @@ TEST_CASE("a sequence is its steps one after the other and passes the generator 
 
 TEST_CASE("the hidden channels of the feed forward network drop out") {
   Rng rng(5);
-  const FeedForward module({.width = 4, .hidden = 6, .dropout = 0.5}, rng);
+  const FeedForward module({.d_model = 4, .d_ff = 6, .dropout = 0.5}, rng);
   const Tensor x = randn({2, 4}, rng);
   Rng one(3), other(3);
   CHECK(module(x, &one).to_vector<float>() ==
@@ -91,7 +91,7 @@ TEST_CASE("the feed forward network equals its loops") {
   for (const Activation f :
        {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu})
     for (const bool gated : {false, true}) {
-      const FeedForwardOptions options{.width = 4, .hidden = 6, .activation = f, .gated = gated};
+      const FeedForwardOptions options{.d_model = 4, .d_ff = 6, .activation = f, .gated = gated};
       check_twin(exact(FeedForward(options, rng)), naive::feed_forward);
     }
 }
@@ -135,12 +135,12 @@ TEST_CASE("sizes and options outside their domain are refused") {
                        ValueError);
   CHECK_THROWS_AS(RMSNorm(2, {.eps = HUGE_VAL}), ValueError);
   for (const int64_t width : {int64_t{0}, int64_t{-3}, int64_t{1} << 61, int64_t{1} << 62})
-    CHECK_THROWS_WITH_AS(FeedForward({.width = width}, rng),
-                         doctest::Contains("FeedForward: the width must be in [1, 2^61)"),
+    CHECK_THROWS_WITH_AS(FeedForward({.d_model = width}, rng),
+                         doctest::Contains("FeedForward: d_model must be in [1, 2^61)"),
                          ValueError);
-  CHECK_THROWS_WITH_AS(FeedForward({.width = 2, .hidden = -1}, rng),
-                       doctest::Contains("hidden >= 0, got width = 2 and hidden = -1"), ValueError);
-  CHECK_THROWS_AS(FeedForward({.width = int64_t{1} << 60}, rng), ShapeError);
+  CHECK_THROWS_WITH_AS(FeedForward({.d_model = 2, .d_ff = -1}, rng),
+                       doctest::Contains("d_ff >= 0, got d_model = 2 and d_ff = -1"), ValueError);
+  CHECK_THROWS_AS(FeedForward({.d_model = int64_t{1} << 60}, rng), ShapeError);
   for (const double p : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()})
     CHECK_THROWS_WITH_AS(Dropout{p}, doctest::Contains("must be in [0, 1]"), ValueError);
 }

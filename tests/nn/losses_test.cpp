@@ -244,3 +244,9 @@ TEST_CASE("a number that is no reduction is an error of every loss") {
   CHECK_EQ(message_of<ValueError>([&] { kl_divergence(x, x, seven); }),
            "kl_divergence: no such reduction, got 7");
 }
+
+TEST_CASE("a mean of large losses does not overflow") {
+  const Tensor zero = zeros({1000});
+  CHECK(mse_loss(full({1000}, 5e18), zero).item() == doctest::Approx(2.5e37));
+  CHECK(bce_with_logits(full({2}, 3e38), zeros({2})).item() == doctest::Approx(3e38));
+}

@@ -106,15 +106,15 @@ void add_feed_forward(std::vector<ModuleCase>& rows) {
   };
   const std::vector<std::string> biased{"up.weight[5, 3]", "up.bias[5]", "down.weight[3, 5]",
                                         "down.bias[3]"};
-  add("relu", {.width = 3, .hidden = 5, .activation = Activation::relu}, biased, 38);
-  add("gelu", {.width = 3, .hidden = 5}, biased, 38);
-  add("gelu_tanh", {.width = 3, .hidden = 5, .activation = Activation::gelu_tanh}, biased, 38);
-  add("silu", {.width = 3, .hidden = 5, .activation = Activation::silu}, biased, 38);
+  add("relu", {.d_model = 3, .d_ff = 5, .activation = Activation::relu}, biased, 38);
+  add("gelu", {.d_model = 3, .d_ff = 5}, biased, 38);
+  add("gelu_tanh", {.d_model = 3, .d_ff = 5, .activation = Activation::gelu_tanh}, biased, 38);
+  add("silu", {.d_model = 3, .d_ff = 5, .activation = Activation::silu}, biased, 38);
   add("swiglu",
-      {.width = 3, .hidden = 5, .activation = Activation::silu, .gated = true, .bias = false},
+      {.d_model = 3, .d_ff = 5, .activation = Activation::silu, .gated = true, .bias = false},
       {"up.weight[5, 3]", "gate.weight[5, 3]", "down.weight[3, 5]"}, 45);
-  add("dropout", {.width = 3, .hidden = 5, .dropout = 0.4}, biased, 38);
-  add("the default width", {.width = 3},
+  add("dropout", {.d_model = 3, .d_ff = 5, .dropout = 0.4}, biased, 38);
+  add("the default width", {.d_model = 3},
       {"up.weight[12, 3]", "up.bias[12]", "down.weight[3, 12]", "down.bias[3]"}, 87);
 }
 

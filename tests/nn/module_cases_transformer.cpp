@@ -9,9 +9,9 @@ using op_cases::normal;
 
 // Width 3 (a norm of 2 channels is nearly constant, and so its gradients nearly 0), hidden 2.
 constexpr TransformerLayerOptions kPostNorm{
-    .width = 3, .heads = 3, .hidden = 2, .activation = Activation::gelu, .dropout = 0.3};
-constexpr TransformerLayerOptions kPreNorm{.width = 3,
-                                           .hidden = 2,
+    .d_model = 3, .heads = 3, .d_ff = 2, .activation = Activation::gelu, .dropout = 0.3};
+constexpr TransformerLayerOptions kPreNorm{.d_model = 3,
+                                           .d_ff = 2,
                                            .activation = Activation::silu,
                                            .dropout = 0.3,
                                            .eps = 0.01,

@@ -245,5 +245,53 @@ TEST_CASE("a summary is a tree with counts in which ties and frozen parameters a
   CHECK(summary(NamedTensors{}) == "all  0\n");
 }
 
+TEST_CASE("freezing is all or nothing") {
+  const Leaf leaf;
+  backward(sum(leaf.weight));
+  Tensor graph = leaf.weight * 2;
+  Leaf with_bias = leaf;
+  with_bias.bias = parameter({3}, 1);
+  backward(sum(with_bias.bias));
+  CHECK_THROWS_WITH_AS(freeze(with_bias), doctest::Contains("freeze: no recorded graph may refer"),
+                       GraphError);
+  CHECK(with_bias.weight.grad().defined());
+  CHECK(with_bias.bias.requires_grad());
+  graph = Tensor();
+  freeze(with_bias);
+  CHECK_FALSE(with_bias.weight.requires_grad());
+}
+
+TEST_CASE("conversions and replacements of another kind are refused") {
+  const Leaf leaf;
+  freeze(leaf);
+  CHECK_THROWS_WITH_AS(to(leaf, DType::i64), "to: modules are f32 or f64, got i64", DTypeError);
+  CHECK_THROWS_WITH_AS(with_parameters(leaf, Tensors{zeros({7})}),
+                       "with_parameters: a parameter f32[2, 3] cannot become f32[7]", ShapeError);
+  CHECK_THROWS_WITH_AS(load_state(leaf, NamedTensors{{"weight", Tensor()}}),
+                       "load: tensors must be defined, got weight without one", ValueError);
+}
+
+TEST_CASE("a tied parameter loads from any of its names and from several with equal numbers") {
+  const Tree tree;
+  const Tree other = clone(tree);
+  const NamedTensors all = copies_of(named_tensors(tree));  // tied is leaf.weight
+  CHECK(all.size() == named_parameters(tree).size() + 1);
+  NamedTensors last_name_only, differing = all;
+  for (const auto& [name, tensor] : all)
+    if (name != "leaf.weight") last_name_only.emplace_back(name, tensor);
+  last_name_only.back().second.assign(full({2, 3}, 5));
+  CHECK(last_name_only.back().first == "tied");
+  load_state(other, last_name_only);
+  CHECK(other.leaf.weight.to_vector<float>() == std::vector<float>(6, 5));
+  differing.back().second = full({2, 3}, 6);
+  CHECK_THROWS_WITH_AS(load_state(other, differing),
+                       doctest::Contains("the tied tensors leaf.weight and tied must have equal "
+                                         "numbers"),
+                       FormatError);
+  CHECK(other.leaf.weight.to_vector<float>() == std::vector<float>(6, 5));
+  load_state(other, copies_of(named_tensors(tree)));
+  CHECK(other.leaf.weight.to_vector<float>() == tree.leaf.weight.to_vector<float>());
+}
+
 }  // namespace
 }  // namespace attograd::nn

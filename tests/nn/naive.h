@@ -123,10 +123,11 @@ inline double distance(const Tensor& a, const Numbers& b) {
   double scale = 1;
   for (size_t i = 0; i < b.values.size(); ++i) {
     const double difference = std::abs(got.values[i] - b.values[i]);
-    if (!(difference <= largest)) largest = difference;
+    if (!(difference <= largest))
+      largest = std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
     scale = std::max(scale, std::abs(b.values[i]));
   }
-  return std::isnan(largest) ? std::numeric_limits<double>::infinity() : largest / scale;
+  return largest / scale;
 }
 
 }  // namespace attograd::nn::naive

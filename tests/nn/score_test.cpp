@@ -35,6 +35,35 @@ TEST_CASE("the parameters of a score belong to the module and its copies") {
   for (const Tensor& w : parameters(module)) CHECK(w.dtype() == DType::f32);
 }
 
+struct WrongProduct {
+  double scale;
+  DotProduct product(const Tensor& q, const Tensor& k) const {
+    return {slice(q, 2, 0, 1), k, scale};
+  }
+};
+
+TEST_CASE("products that do not fit are refused with and without weights") {
+  Rng rng(1);
+  const Tensor x = randn({1, 2, 3, 4}, rng);
+  for (const auto weights : {ReturnedWeights::none, ReturnedWeights::after_dropout}) {
+    const auto run = [&](const Score& score) {
+      Attention{.score = score}(x, x, x, {.weights = weights});
+    };
+    CHECK_THROWS_WITH_AS(run(WrongProduct{1}),
+                         doctest::Contains("must keep batch, heads and lengths"), ShapeError);
+    CHECK_THROWS_WITH_AS(run(ScaledDot{.temperature = 1e-320}),
+                         doctest::Contains("scale must be finite"), ValueError);
+    CHECK_THROWS_AS(run(Cosine{.scale = HUGE_VAL}), ValueError);
+    CHECK_THROWS_AS(run(Cosine{.eps = 0}), ValueError);
+    CHECK_THROWS_WITH_AS(run(Cosine{.eps = 1e-50}), doctest::Contains("eps must be > 0 in f32"),
+                         ValueError);
+    CHECK_THROWS_AS(run([](const Tensor& q, const Tensor& k) {
+                      return cast(matmul(q, transpose(k)), DType::f64);
+                    }),
+                    DTypeError);
+  }
+}
+
 TEST_CASE("a copied score has its own handles") {
   Rng rng(5);
   const Score score = Bilinear(2, rng);

@@ -56,7 +56,7 @@ TEST_CASE("rows of the packed projections are those of query then key then value
 
 TEST_CASE("layers and the transformer have the names of PyTorch's") {
   Rng rng(1);
-  const TransformerLayerOptions layer{.width = 2, .hidden = 3, .bias = false};
+  const TransformerLayerOptions layer{.d_model = 2, .d_ff = 3, .bias = false};
   CHECK(described_there(TransformerEncoderLayer(layer, rng)) ==
         std::vector<std::string>{
             "self_attn.in_proj_weight[6, 2]", "self_attn.out_proj.weight[2, 2]", "norm1.weight[2]",
@@ -67,7 +67,7 @@ TEST_CASE("layers and the transformer have the names of PyTorch's") {
             "multihead_attn.in_proj_weight[6, 2]", "multihead_attn.out_proj.weight[2, 2]",
             "norm2.weight[2]", "linear1.weight[3, 2]", "linear2.weight[2, 3]", "norm3.weight[2]"});
   const NamedTensors whole = to_torch(named_parameters(
-      Transformer({.layer = {.width = 2}, .encoder_layers = 2, .decoder_layers = 1}, rng)));
+      Transformer({.layer = {.d_model = 2}, .encoder_layers = 2, .decoder_layers = 1}, rng)));
   std::vector<std::string> norms;
   for (const auto& [name, tensor] : whole)
     if (name.find("norm") != std::string::npos && name.ends_with("bias")) norms.push_back(name);
@@ -101,8 +101,9 @@ TEST_CASE("parameters are the same to the bit after a way there and back") {
   const MultiHeadAttentionOptions across{.d_model = 4, .heads = 2, .key_width = 3};
   check_round_trip(MultiHeadAttention(across, rng), MultiHeadAttention(across, rng));
   for (const bool bias : {true, false}) {
-    const TransformerOptions options{
-        .layer = {.width = 4, .heads = 2, .bias = bias}, .encoder_layers = 2, .decoder_layers = 2};
+    const TransformerOptions options{.layer = {.d_model = 4, .heads = 2, .bias = bias},
+                                     .encoder_layers = 2,
+                                     .decoder_layers = 2};
     check_round_trip(Transformer(options, rng), Transformer(options, rng));
   }
 }
@@ -123,7 +124,7 @@ TEST_CASE("gradients flow to a state through its views") {
 
 TEST_CASE("a state that does not fit is one error in PyTorch's names") {
   Rng rng(1);
-  const TransformerEncoderLayer layer({.width = 2, .hidden = 3}, rng);
+  const TransformerEncoderLayer layer({.d_model = 2, .d_ff = 3}, rng);
   const NamedTensors parameters = named_parameters(layer);
   NamedTensors state = to_torch(parameters);
   state[0].second = ones({4, 2});
@@ -140,7 +141,7 @@ TEST_CASE("a state that does not fit is one error in PyTorch's names") {
 TEST_CASE("modules that PyTorch has not are refused") {
   Rng rng(1);
   CHECK_THROWS_WITH_AS(
-      described_there(FeedForward({.width = 2, .gated = true, .bias = false}, rng)),
+      described_there(FeedForward({.d_model = 2, .gated = true, .bias = false}, rng)),
       "to_torch: PyTorch's modules have no place for gate.weight", FormatError);
   const GptBlock block({.vocabulary = 3, .heads = 1, .width = 2}, rng);
   CHECK_THROWS_WITH_AS(described_there(block),
@@ -159,6 +160,14 @@ TEST_CASE("modules that PyTorch has not are refused") {
         rule + std::string("value.weight f32[6, 4] and a query of f32[4, 4]"));
   CHECK(refused({.d_model = 4, .key_bias = false}) == rule + std::string("no key.bias"));
   CHECK(refused({.d_model = 4, .query_bias = false}) == rule + std::string("no query.bias"));
+}
+
+TEST_CASE("two parameters that would have one name there are refused") {
+  const Tensor w = zeros({2, 2});
+  CHECK_THROWS_WITH_AS(to_torch({{"up.weight", w}, {"feed_forward.up.weight", w}}),
+                       doctest::Contains("must not have one name there, got linear1.weight"),
+                       FormatError);
+  CHECK_THROWS_AS(to_torch({{"up.weight", w}, {"up.weight", w}}), FormatError);
 }
 
 }  // namespace

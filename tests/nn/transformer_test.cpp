@@ -67,8 +67,8 @@ naive::Numbers naive_layer(const TransformerDecoderLayer& m, naive::Numbers x,
 
 /// Both kinds of norm, with every other option changed between them.
 std::vector<TransformerLayerOptions> kinds() {
-  return {{.width = 6, .heads = 2, .hidden = 5},
-          {.width = 6,
+  return {{.d_model = 6, .heads = 2, .d_ff = 5},
+          {.d_model = 6,
            .heads = 2,
            .activation = Activation::gelu,
            .eps = 0.1,
@@ -131,12 +131,15 @@ TEST_CASE("a source mask that depends on the query is refused") {
   const auto model = exact<Transformer>(
       TransformerOptions{.layer = kinds()[0], .encoder_layers = 1, .decoder_layers = 1});
   const Tensor source = random({2, 3, 6}, 1), target = random({2, 3, 6}, 2);
-  CHECK_THROWS_WITH_AS(model(source, target, {.source_mask = Mask::causal()}),
-                       doctest::Contains("must be the same for every query, got a causal one"),
-                       ShapeError);
+  CHECK_THROWS_WITH_AS(
+      model(source, target, {.source_mask = Mask::causal()}),
+      doctest::Contains("the same for every query and head, got for source = f64[2, 3, 6] "
+                        "the mask: causal"),
+      ShapeError);
   CHECK_THROWS_WITH_AS(
       model(source, target, {.source_mask = Mask::keep(full({3, 3}, 1, DType::boolean))}),
-      doctest::Contains("Transformer: the source mask must be the same for every query"),
+      doctest::Contains(
+          "Transformer: the source mask must be of padding or [B or 1, 1, 1, S or 1]"),
       ShapeError);
   CHECK_THROWS_AS(model(source, target, {.source_mask = Mask::bias(zeros({2, 2, 1, 3}))}),
                   ShapeError);
@@ -164,7 +167,7 @@ TEST_CASE("evaluation with dropout everywhere is that without to the bit") {
 TEST_CASE("every norm has the eps of the options") {
   Rng rng(5);
   const Transformer model(
-      {.layer = {.width = 2, .eps = 0.1}, .encoder_layers = 1, .decoder_layers = 1}, rng);
+      {.layer = {.d_model = 2, .eps = 0.1}, .encoder_layers = 1, .decoder_layers = 1}, rng);
   const TransformerEncoderLayer& e = model.encoder.layers[0];
   const TransformerDecoderLayer& d = model.decoder.layers[0];
   for (const LayerNorm* norm :
@@ -175,11 +178,11 @@ TEST_CASE("every norm has the eps of the options") {
 
 TEST_CASE("options from which no transformer can be made are refused") {
   Rng rng(5);
-  CHECK_THROWS_WITH_AS(TransformerEncoderLayer({.width = 10, .heads = 3}, rng),
+  CHECK_THROWS_WITH_AS(TransformerEncoderLayer({.d_model = 10, .heads = 3}, rng),
                        doctest::Contains("d_model = 10 and heads = 3"), ValueError);
-  CHECK_THROWS_AS(TransformerDecoderLayer({.width = 0}, rng), ValueError);
-  CHECK_THROWS_AS(TransformerDecoderLayer({.width = 2, .dropout = 1.5}, rng), ValueError);
-  CHECK_THROWS_WITH_AS(TransformerEncoder({.layer = {.width = 2}, .layers = -1}, rng),
+  CHECK_THROWS_AS(TransformerDecoderLayer({.d_model = 0}, rng), ValueError);
+  CHECK_THROWS_AS(TransformerDecoderLayer({.d_model = 2, .dropout = 1.5}, rng), ValueError);
+  CHECK_THROWS_WITH_AS(TransformerEncoder({.layer = {.d_model = 2}, .layers = -1}, rng),
                        "TransformerEncoder: the number of layers must be >= 0, got -1", ValueError);
 }
 
