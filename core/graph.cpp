@@ -9,8 +9,6 @@ namespace {
 
 using NodePtr = std::shared_ptr<Node>;
 
-thread_local bool recording_here = true;
-
 }  // namespace
 
 uint64_t next_sequence() {
@@ -18,13 +16,12 @@ uint64_t next_sequence() {
   return counter.fetch_add(1, std::memory_order_relaxed);
 }
 
-NoGrad::NoGrad(bool on) : before_(recording_here) {
-  if (on) recording_here = false;
+Recording::Recording(bool wanted) : on(wanted) {}
+
+bool recording() {
+  const Recording* latest = Recording::innermost();
+  return !latest || latest->on;
 }
-NoGrad::~NoGrad() { recording_here = before_; }
-EnableGrad::EnableGrad() : before_(recording_here) { recording_here = true; }
-EnableGrad::~EnableGrad() { recording_here = before_; }
-bool recording() { return recording_here; }
 
 Tensor detach(const Tensor& x) {
   for_each_observer([&](Observer& observer) {

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
+#include <attograd/core/nested.h>
 #include <attograd/core/op_list.h>
 #include <attograd/core/tensor.h>
 
@@ -162,27 +164,26 @@ struct Node {
   bool is_leaf() const { return inputs.empty() && !freed; }
 };
 
-/// While one is alive, operations of this thread are not recorded.
+/// Says whether this thread records, while it is the latest alive.
+struct Recording : Nested<Recording> {
+  explicit Recording(bool wanted);
+  const bool on;
+};
+
+/// While one is alive, operations of this thread are not recorded. It may end in any order with
+/// others: the latest that is alive decides.
 class NoGrad {
  public:
-  explicit NoGrad(bool on = true);
-  ~NoGrad();
-  NoGrad(const NoGrad&) = delete;
-  NoGrad& operator=(const NoGrad&) = delete;
+  explicit NoGrad(bool on = true) {
+    if (on) off_.emplace(false);
+  }
 
  private:
-  bool before_;
+  std::optional<Recording> off_;
 };
 /// While one is alive, operations of this thread are recorded, below NoGrad too.
 class EnableGrad {
- public:
-  EnableGrad();
-  ~EnableGrad();
-  EnableGrad(const EnableGrad&) = delete;
-  EnableGrad& operator=(const EnableGrad&) = delete;
-
- private:
-  bool before_;
+  Recording on_{true};
 };
 bool recording();
 

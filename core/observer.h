@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include <attograd/core/nested.h>
 #include <attograd/core/tensor.h>
 
 namespace attograd {
@@ -11,11 +12,8 @@ namespace attograd {
 /// definition is one step, whose parts are shown only to an observer that asks for them. An
 /// exception of an observer leaves the operation that it was told of, as if that had thrown it.
 /// Cost      a branch for each operation while there is none
-class Observer {
+class Observer : public Nested<Observer> {
  public:
-  Observer(const Observer&) = delete;
-  Observer& operator=(const Observer&) = delete;
-
   /// y has been computed from x.
   virtual void computed(std::string_view /*op*/, const Tensors& /*x*/, const Array& /*y*/) {}
   /// x requires gradients and has been used where none will come back from: `why`.
@@ -25,31 +23,28 @@ class Observer {
   virtual void pulled_back(const Node& /*node*/, const Tensor& /*g*/, const Tensors& /*x*/,
                            const Tensors& /*gradients*/) {}
 
+  bool sees_parts() const { return sees_parts_; }
+
  protected:
   explicit Observer(bool sees_parts = false);
-  virtual ~Observer();
+  virtual ~Observer() = default;
 
  private:
-  friend bool is_observed();
-  template <class F>
-  friend void for_each_observer(const F& f);
-
-  static Observer*& innermost();
-  Observer* outer_;
   bool sees_parts_;
 };
 
-/// While one is alive, what this thread does are parts of one step.
+/// While one that is on is alive, what this thread does are parts of one step.
 class Step {
  public:
-  explicit Step(bool on = true) : before_(inside()) { inside() |= on; }
-  ~Step() { inside() = before_; }
+  explicit Step(bool on = true) : on_(on) { depth() += on_; }
+  ~Step() { depth() -= on_; }
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
-  static bool& inside();
+  static bool inside() { return depth() > 0; }
 
  private:
-  bool before_;
+  static int& depth();
+  int on_;
 };
 
 inline bool is_observed() { return Observer::innermost() != nullptr; }
@@ -61,8 +56,8 @@ void for_each_observer(const F& f) {
   if (!observer) [[likely]]
     return;
   const bool is_part = Step::inside();
-  for (; observer; observer = observer->outer_)
-    if (!is_part || observer->sees_parts_) f(*observer);
+  for (; observer; observer = observer->outer())
+    if (!is_part || observer->sees_parts()) f(*observer);
 }
 
 }  // namespace attograd
