@@ -24,10 +24,11 @@ using Frontier = std::map<uint64_t, Pending, std::greater<>>;
 
 bool is_private(const Tensor& g) { return g.array().is_contiguous() && g.owns_storage_alone(); }
 
-/// sum += g, in place where nobody can notice.
+/// sum += g, in place where nobody can notice. A seed, or what a rule passes on as it is, may
+/// require gradients, which an unrecorded pass does not hand out.
 void accumulate(Tensor& sum, Tensor g) {
   if (!sum.defined()) {
-    sum = std::move(g);
+    sum = recording() || !g.requires_grad() ? std::move(g) : Tensor(g.array());
   } else if (!recording() && is_private(sum) && !is_observed()) {
     Array total = sum.array();
     dispatch<Floating>("backward", total.dtype(), [&]<class T>() {
@@ -58,7 +59,7 @@ Tensors differentiate_definition(const Node& node, const Tensor& g, const Tensor
   Tensors aliases(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(arguments));
   Tensors wanted;
   for (size_t i = 0; i < x.size(); ++i) {
-    if (i < arguments && x[i].requires_grad()) aliases[i] = alias(x[i]);
+    if (i < arguments) aliases[i] = node.inputs[i] ? alias(x[i]) : Tensor(x[i].array());
     if (wants[i]) wanted.push_back(i < arguments ? aliases[i] : x[i]);
   }
   Tensors gradients(x.size());

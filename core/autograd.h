@@ -30,7 +30,9 @@ struct GradOptions {
 
 /// The gradients of sum_i sum(outputs[i] * seeds[i]) for `inputs` (leaves or results), touching no
 /// .grad(). Seeds default to 1 for outputs with one element. Only operations between outputs and
-/// inputs are run, so what was freed before all inputs does not matter.
+/// inputs are run, so what was freed before all inputs does not matter. Without create_graph the
+/// gradients are constants. They may share memory with each other and with a seed: copy one before
+/// writing to it.
 /// Throws    GraphError if outputs do not depend on an input, need a seed, or may lead to an input
 ///           through a freed graph
 Tensors grad(const Tensors& outputs, const Tensors& inputs, const GradOptions& options = {},

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 #include <unordered_set>
 
@@ -18,21 +17,73 @@ Nodes nodes_of(const Tensors& tensors) {
   return nodes;
 }
 
-/// The tensors that require gradients and that f uses beside its arguments.
-class Captures : public Observer {
+size_t hash_of(std::string_view text) { return std::hash<std::string_view>()(text); }
+
+/// What a run did, in one number: two runs that differ have the same one by accident only.
+class Fingerprint {
  public:
-  explicit Captures(const Tensors& arguments)
+  void add(size_t part) { value_ = (value_ ^ part) * 0x9e3779b97f4a7c15u + (value_ >> 29); }
+  void add_signature(const Array& x) {
+    add(static_cast<size_t>(x.dtype()));
+    add(static_cast<size_t>(x.rank()));
+    for (int axis = 0; axis < x.rank(); ++axis) add(static_cast<size_t>(x.shape()[axis]));
+  }
+  void add_numbers(const Array& x) {
+    const Array row_major = x.contiguous();
+    dispatch("checkpoint", x.dtype(), [&]<class T>() {
+      const auto* bytes = reinterpret_cast<const char*>(row_major.data<T>());
+      add(hash_of({bytes, static_cast<size_t>(row_major.numel()) * sizeof(T)}));
+    });
+  }
+  bool operator==(const Fingerprint&) const = default;
+
+ private:
+  size_t value_ = 0;
+};
+
+/// Watches a run of f: the tensors that require gradients and that f uses beside its arguments, and
+/// all that it does.
+class Watch : public Observer {
+ public:
+  explicit Watch(const Tensors& arguments)
       : Observer(/*sees_parts=*/true), start_(next_sequence()), known_(nodes_of(arguments)) {}
 
-  void computed(std::string_view, const Tensors& x, const Array&) override {
-    for (const Tensor& input : x) see(input);
+  void computed(std::string_view op, const Tensors& x, const Array& y) override {
+    done_.add(hash_of(op));
+    for (const Tensor& input : x) {
+      capture(input);
+      add(input);
+    }
+    done_.add_signature(y);
   }
 
-  void see(const Tensor& x) {
+  void gives(const Tensors& results) {
+    done_.add(results.size());
+    for (const Tensor& y : results) {
+      done_.add(y.defined());
+      if (!y.defined()) continue;
+      capture(y);
+      add(y);
+      if (y.requires_grad()) done_.add_numbers(y.array());
+    }
+    check_graph(results);
+  }
+
+  const Tensors& captured() const { return captured_; }
+  const Fingerprint& done() const { return done_; }
+
+ private:
+  void add(const Tensor& x) {
+    done_.add_signature(x.array());
+    done_.add(x.requires_grad());
+    if (!x.requires_grad()) done_.add_numbers(x.array());
+  }
+
+  void capture(const Tensor& x) {
     if (!x.requires_grad() || known_.contains(x.node().get())) return;
     if (x.node()->sequence < start_) {
       known_.insert(x.node().get());
-      tensors_.push_back(x);
+      captured_.push_back(x);
     } else {
       check<GraphError>(!x.node()->is_leaf(), "checkpoint: f makes ", signature(x),
                         " that requires gradients, which would get lost with this run of f; make "
@@ -40,66 +91,50 @@ class Captures : public Observer {
     }
   }
 
-  const Tensors& tensors() const { return tensors_; }
+  /// All that the results depend on has been seen.
+  void check_graph(const Tensors& results) const {
+    std::vector<const Node*> stack;
+    Nodes seen = known_;
+    const auto visit = [&](const Node* node) {
+      if (!node || !seen.insert(node).second) return;
+      check<GraphError>(node->sequence >= start_ && !node->is_leaf(),
+                        "checkpoint: f must work on the thread that calls it, got ",
+                        Signature{node->dtype, node->shape},
+                        " that requires gradients and was used on another one, whose gradient "
+                        "would get lost; pass it as an input");
+      stack.push_back(node);
+    };
+    for (const Tensor& y : results) visit(y.node().get());
+    while (!stack.empty()) {
+      const Node* node = stack.back();
+      stack.pop_back();
+      for (const auto& input : node->inputs) visit(input.get());
+    }
+  }
 
- private:
   uint64_t start_;
   Nodes known_;
-  Tensors tensors_;
+  Tensors captured_;
+  Fingerprint done_;
 };
 
 struct Run {
   Tensors results;
   Tensors captured;
+  Fingerprint done;
 };
 
 Run run(const Segment& f, const Tensors& arguments, Rng* rng) {
-  Captures captures(arguments);
+  Watch watch(arguments);
   Tensors results = f(arguments, rng);
-  for (const Tensor& y : results) captures.see(y);
-  return {results, captures.tensors()};
-}
-
-/// The results that gradients flow to: the only one itself, or all of them in a row.   [N]
-Tensor packed(const Tensors& results) {
-  Tensors flat;
-  for (const Tensor& y : results) {
-    if (!y.requires_grad()) continue;
-    flat.push_back(y);
-    check<DTypeError>(y.dtype() == flat[0].dtype(),
-                      "checkpoint: results must all be f32 or all f64, got ", flat[0].dtype(),
-                      " and ", signature(y));
-  }
-  if (flat.size() <= 1) return flat.empty() ? Tensor() : flat[0];
-  for (Tensor& y : flat) y = reshape(y, {-1});
-  return cat(flat, 0);
-}
-
-/// The other way: parts of y take the places of those results.
-void unpack(const Tensor& y, Tensors& results) {
-  const auto passing = std::count_if(results.begin(), results.end(),
-                                     [](const Tensor& result) { return result.requires_grad(); });
-  int64_t begin = 0;
-  for (Tensor& result : results) {
-    if (!result.requires_grad()) continue;
-    const int64_t end = begin + result.numel();
-    result = passing == 1 ? y : reshape(slice(y, 0, begin, end), result.shape());
-    begin = end;
-  }
-}
-
-size_t fingerprint(const Array& x) {
-  const Array row_major = x.contiguous();
-  return dispatch("checkpoint", x.dtype(), [&]<class T>() {
-    const auto* bytes = reinterpret_cast<const char*>(row_major.data<T>());
-    return std::hash<std::string_view>()(
-        {bytes, static_cast<size_t>(row_major.numel()) * sizeof(T)});
-  });
+  watch.gives(results);
+  return {std::move(results), watch.captured(), watch.done()};
 }
 
 }  // namespace
 
 Tensors checkpoint(const Segment& f, const Tensors& inputs, Rng* rng) {
+  check<ValueError>(f != nullptr, "checkpoint: needs a function to run, got an empty one");
   if (!recording()) return f(inputs, rng);
   const std::optional<Rng> before = rng ? std::optional(*rng) : std::nullopt;
   // Aliases, so that an input that f captures as well is told from the argument.
@@ -107,31 +142,34 @@ Tensors checkpoint(const Segment& f, const Tensors& inputs, Rng* rng) {
   for (Tensor& x : arguments)
     if (x.requires_grad()) x = alias(x);
   Run first = run(f, arguments, rng);
-  const Tensor y = packed(first.results);
-  if (!y.defined()) return first.results;
-
   Tensors all = inputs;
   all.insert(all.end(), first.captured.begin(), first.captured.end());
   // `used` holds plain pointers: the operation's inputs keep those nodes alive.
-  const auto definition = [f, before, used = nodes_of(first.captured),
-                           print = fingerprint(y.array())](const Tensors& x) {
+  const auto again = [f, before, used = nodes_of(first.captured),
+                      done = first.done](const Tensors& x) {
     std::optional<Rng> replayed = before;
-    const Run again = run(f, x, replayed ? &*replayed : nullptr);
-    check<GraphError>(nodes_of(again.captured) == used,
+    Run second = run(f, x, replayed ? &*replayed : nullptr);
+    check<GraphError>(nodes_of(second.captured) == used,
                       "checkpoint: f, run again, used other tensors that require gradients than "
                       "before; f must do the same each time, and capture by value");
-    Tensor value = packed(again.results);
-    check<GraphError>(value.defined() && fingerprint(value.array()) == print,
-                      "checkpoint: f, run again, gave other numbers; pass its random generator to "
-                      "checkpoint, and write to nothing that f reads before the backward pass");
-    return value;
+    check<GraphError>(second.done == done,
+                      "checkpoint: f, run again, did something else or with other numbers; pass "
+                      "its random generator to checkpoint, and write to nothing that f reads "
+                      "before the backward pass");
+    return second.results;
   };
-  unpack(record(Recomputed{.name = "checkpoint",
-                           .inputs = std::move(all),
-                           .arguments = inputs.size(),
-                           .value = y.array(),
-                           .definition = definition}),
-         first.results);
+  // Each result is an operation of its own, which computes all of f again: one operation for all of
+  // them would have to invent gradients, of 0, for those that none came to, and 0 times infinity is
+  // NaN.
+  for (size_t i = 0; i < first.results.size(); ++i) {
+    Tensor& y = first.results[i];
+    if (!y.requires_grad()) continue;
+    y = record(Recomputed{.name = "checkpoint",
+                          .inputs = all,
+                          .arguments = inputs.size(),
+                          .value = y.array(),
+                          .definition = [again, i](const Tensors& x) { return again(x)[i]; }});
+  }
   return first.results;
 }
 

@@ -209,6 +209,24 @@ TEST_CASE("partial derivatives take each input for a variable of its own") {
   CHECK_FALSE(own[1].defined());
 }
 
+TEST_CASE("gradients of an unrecorded pass are constants whatever the seed is") {
+  const Tensor x = leaf(2), seed = leaf(3);
+  CHECK_FALSE(grad({x + 1}, {x}, {}, {seed})[0].requires_grad());
+  CHECK_FALSE(grad({x}, {x}, {}, {seed})[0].requires_grad());
+  backward(x + 1, seed);
+  CHECK_FALSE(x.grad().requires_grad());
+  CHECK(x.grad().item() == 3);
+  CHECK(grad({x + 1}, {x}, {.create_graph = true}, {seed})[0].requires_grad());
+  // A rule that gives an input as it is.
+  const Tensor y =
+      record(Primitive{.name = user_op("half_square"),
+                       .inputs = {x},
+                       .value = (x * x / 2).array(),
+                       .vjp = {[](const Tensor&, const Tensors& in) { return in[0]; }}});
+  CHECK_FALSE(grad({y}, {x}, {.retain_graph = true})[0].requires_grad());
+  CHECK(grad({grad({y}, {x}, {.create_graph = true})[0]}, {x})[0].item() == 1);
+}
+
 TEST_CASE("recording is switched on again below NoGrad") {
   const Tensor x = leaf(2);
   const NoGrad off;
