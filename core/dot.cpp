@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <unordered_map>
@@ -8,18 +9,29 @@
 namespace attograd {
 namespace {
 
-/// Text between quotes, as Graphviz reads it.
+bool is_control(char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }
+bool continues_utf8(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+/// Text between quotes, as Graphviz reads it: control bytes by their numbers, and no more than a
+/// picture has room for.
 std::string escaped(std::string_view text) {
+  constexpr size_t kLongest = 100;
+  constexpr std::string_view kHex = "0123456789abcdef";
+  size_t end = std::min(text.size(), kLongest);
+  while (end < text.size() && end > 0 && continues_utf8(text[end])) --end;
   std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
+  for (const char c : text.substr(0, end)) {
     if (c == '\n') {
       out += "\\n";
+    } else if (is_control(c)) {
+      const auto byte = static_cast<unsigned char>(c);
+      out += {'\\', '\\', 'x', kHex[byte / 16], kHex[byte % 16]};
     } else {
+      if (c == '"' || c == '\\') out += '\\';
       out += c;
     }
   }
-  return out;
+  return end < text.size() ? out + "..." : out;
 }
 
 }  // namespace

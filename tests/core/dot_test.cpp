@@ -32,6 +32,23 @@ TEST_CASE("a small graph is written out in full") {
   CHECK(to_dot(x, {{"x", x}}) == "digraph {\n  n0 [label=\"x\\nf64[2]\", shape=box];\n}\n");
 }
 
+TEST_CASE("names of any bytes and length are one short line of text") {
+  const Tensor x = tensor(1, DType::f64).set_requires_grad();
+  const auto label_of = [&](const std::string& name) {
+    const std::string text = to_dot(x, {{name, x}}), before = "digraph {\n  n0 [label=\"";
+    REQUIRE(text.starts_with(before));
+    return text.substr(before.size(), text.find("\\nf64[]") - before.size());
+  };
+  CHECK(label_of(std::string("a\0b", 3)) == "a\\\\x00b");
+  CHECK(label_of("\x1b[31m\t\r\x7f") == "\\\\x1b[31m\\\\x09\\\\x0d\\\\x7f");
+  CHECK(label_of("a\nb\\") == "a\\nb\\\\");
+  CHECK(label_of("\xc3\xa9") == "\xc3\xa9");
+  CHECK(label_of(std::string(100, 'a')) == std::string(100, 'a'));
+  CHECK(label_of(std::string(20'000, 'a')) == std::string(100, 'a') + "...");
+  CHECK(label_of(std::string(99, 'a') + "\xc3\xa9") == std::string(99, 'a') + "...");
+  CHECK(label_of(std::string(1000, '\x80')) == "...");
+}
+
 TEST_CASE("what was freed is marked and what has no graph is an error") {
   const Tensor x = tensor(2, DType::f64).set_requires_grad();
   const Tensor y = x * x;
