@@ -66,8 +66,18 @@ DetectAnomaly::DetectAnomaly(const NamedTensors& parameters) : parameters_(param
     if (w.requires_grad()) names_.emplace(w.node().get(), name);
 }
 
-std::string DetectAnomaly::origin(const std::vector<const Node*>& inputs) const {
+std::string DetectAnomaly::origin(const std::vector<const Node*>& inputs, const Tensors& x) const {
   std::string found;
+  const auto note = [&](std::string_view how, const std::string& name) {
+    found.append(found.empty() ? how : ", ").append(name);
+  };
+  // Constants have no node: a frozen parameter is known by its memory.
+  for (const auto& [name, w] : parameters_)
+    if (std::any_of(x.begin(), x.end(), [&, &parameter = w](const Tensor& input) {
+          return !input.requires_grad() && parameter.defined() &&
+                 input.array().shares_storage_with(parameter.array());
+        }))
+      note("; reads ", name);
   std::unordered_set<const Node*> seen;
   std::vector<const Node*> level;
   const auto add = [&](const Node* node) {
@@ -79,8 +89,7 @@ std::string DetectAnomaly::origin(const std::vector<const Node*>& inputs) const 
     nearer.swap(level);
     for (const Node* node : nearer) {
       const auto name = names_.find(node);
-      if (name != names_.end())
-        found += (found.empty() ? direct ? "; reads " : "; after " : ", ") + name->second;
+      if (name != names_.end()) note(direct ? "; reads " : "; after ", name->second);
       for (const auto& input : node->inputs) add(input.get());
     }
     if (!found.empty()) break;
@@ -94,7 +103,7 @@ void DetectAnomaly::computed(std::string_view op, const Tensors& x, const Array&
   for (const Tensor& input : x) inputs.push_back(input.node().get());
   fail<NumericError>("detect_anomaly: forward of ", op,
                      " must make finite numbers out of finite ones, got ", described("y", y),
-                     " from ", described(x), origin(inputs));
+                     " from ", described(x), origin(inputs, x));
 }
 
 void DetectAnomaly::pulled_back(const Node& node, const Tensor& g, const Tensors& x,
@@ -109,7 +118,7 @@ void DetectAnomaly::pulled_back(const Node& node, const Tensor& g, const Tensors
                        " (rule of input ", i, ") must make finite numbers out of finite ones, got ",
                        described("gradient", gradients[i].array()), " from ",
                        described("g", g.array()), x.empty() ? "" : "; ", described(x),
-                       origin(inputs));
+                       origin(inputs, x));
   }
 }
 

@@ -25,8 +25,8 @@ class DetectAnomaly : public Observer {
                    const Tensors& gradients) override;
 
  private:
-  /// "; reads a.weight", "; after a.weight", or nothing.
-  std::string origin(const std::vector<const Node*>& inputs) const;
+  /// "; reads a.weight", "; after a.weight", or nothing, for an operation on x with these nodes.
+  std::string origin(const std::vector<const Node*>& inputs, const Tensors& x) const;
 
   std::unordered_map<const Node*, std::string> names_;
   NamedTensors parameters_;  // kept alive, so that no other node takes the address of theirs

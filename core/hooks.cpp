@@ -6,6 +6,7 @@ GradientHook add_hook(const Tensor& x, GradientFunction f) {
   check<GraphError>(x.requires_grad(), "on_gradient: ", signature(x),
                     " does not require gradients; call set_requires_grad() on it, or on the leaves "
                     "that it depends on");
+  check<ValueError>(f != nullptr, "on_gradient: needs a function to call, got an empty one");
   auto& hooks = x.node()->hooks;
   if (!hooks) hooks = std::make_unique<std::vector<std::weak_ptr<const GradientFunction>>>();
   std::erase_if(*hooks, [](const auto& hook) { return hook.expired(); });

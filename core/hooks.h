@@ -21,12 +21,15 @@ using GradientHook = std::shared_ptr<const GradientFunction>;
 ///   const GradientHook clip = on_gradient(h, [](const Tensor& g) { return clamp(g, -1, 1); });
 /// Gradient  under create_graph f is recorded, so what it returns is differentiated
 /// Throws    GraphError if x does not require gradients, or (later) if f writes to g, which others
-///           may share; ShapeError (later) if f returns another shape or dtype
+///           may share; ValueError if f is empty; ShapeError (later) if f returns another shape or
+///           dtype
 template <class F>
 [[nodiscard]] GradientHook on_gradient(const Tensor& x, F f) {
   if constexpr (std::is_void_v<std::invoke_result_t<F&, const Tensor&>>) {
-    return on_gradient(x, [f](const Tensor& g) mutable {
-      f(g);
+    const std::function<void(const Tensor&)> look = std::move(f);
+    if (!look) return add_hook(x, nullptr);
+    return add_hook(x, [look](const Tensor& g) {
+      look(g);
       return Tensor();
     });
   } else {

@@ -13,10 +13,10 @@ namespace {
 
 using NodePtr = std::shared_ptr<Node>;
 
-/// A place where gradients ended, and the tensor that did not get any.
+/// A place where gradients ended, and the rows whose parameters lie before it.
 struct End {
   std::string what;
-  NodePtr at;
+  std::vector<size_t> rows;
 };
 
 struct Contents {
@@ -37,27 +37,6 @@ Contents contents_of(const Tensor& x) {
   return found;
 }
 
-class Ends : public Observer {
- public:
-  std::vector<End> cuts, zeros, not_finite;
-
-  void cut(std::string_view op, std::string_view why, const Tensor& x) override {
-    cuts.push_back({std::string(op) + " (" + std::string(why) + ")", x.node()});
-  }
-
-  void pulled_back(const Node& node, const Tensor& g, const Tensors&,
-                   const Tensors& gradients) override {
-    const Contents above = contents_of(g);
-    for (size_t i = 0; i < gradients.size(); ++i) {
-      if (!gradients[i].defined()) continue;
-      const Contents below = contents_of(gradients[i]);
-      const End end = {std::string(std::string_view(node.name)), node.inputs[i]};
-      if (below.zero && !above.zero) zeros.push_back(end);
-      if (!below.finite && above.finite) not_finite.push_back(end);
-    }
-  }
-};
-
 std::unordered_set<const Node*> upstream(const NodePtr& node) {
   std::unordered_set<const Node*> seen;
   std::vector<const Node*> stack = {node.get()};
@@ -71,20 +50,49 @@ std::unordered_set<const Node*> upstream(const NodePtr& node) {
   return seen;
 }
 
-/// Notes each place in the rows of this state whose parameters lie before it.
-void add_causes(const std::vector<End>& ends, GradientState state, const NamedTensors& parameters,
-                std::vector<AuditRow>& rows) {
-  const auto is_concerned = [state](const AuditRow& row) { return row.state == state; };
-  if (std::none_of(rows.begin(), rows.end(), is_concerned)) return;
-  std::set<std::pair<size_t, std::string>> noted;
-  for (const End& end : ends) {
-    const auto before = upstream(end.at);
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].state != state || !before.contains(parameters[i].second.node().get())) continue;
-      if (!noted.emplace(i, end.what).second) continue;
-      rows[i].cause += (rows[i].cause.empty() ? "" : ", ") + end.what;
+class Ends : public Observer {
+ public:
+  explicit Ends(NamedTensors parameters) : parameters_(std::move(parameters)) {}
+  std::vector<End> cuts, zeros, not_finite;
+
+  void cut(std::string_view op, std::string_view why, const Tensor& x) override {
+    cuts.push_back(end(std::string(op) + " (" + std::string(why) + ")", x.node()));
+  }
+
+  void pulled_back(const Node& node, const Tensor& g, const Tensors&,
+                   const Tensors& gradients) override {
+    if (node.recomputed) return;  // its operations have been shown
+    const Contents above = contents_of(g);
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      if (!gradients[i].defined()) continue;
+      const Contents below = contents_of(gradients[i]);
+      const std::string_view name = node.name;
+      if (below.zero && !above.zero) zeros.push_back(end(std::string(name), node.inputs[i]));
+      if (!below.finite && above.finite)
+        not_finite.push_back(end(std::string(name), node.inputs[i]));
     }
   }
+
+ private:
+  /// Looked up at once: what a checkpoint computes again is freed right after.
+  End end(std::string what, const NodePtr& at) const {
+    const auto before = upstream(at);
+    End found = {std::move(what), {}};
+    for (size_t i = 0; i < parameters_.size(); ++i)
+      if (before.contains(parameters_[i].second.node().get())) found.rows.push_back(i);
+    return found;
+  }
+
+  NamedTensors parameters_;
+};
+
+/// Notes each place in the rows of this state that it concerns.
+void add_causes(const std::vector<End>& ends, GradientState state, std::vector<AuditRow>& rows) {
+  std::set<std::pair<size_t, std::string>> noted;
+  for (const End& end : ends)
+    for (const size_t i : end.rows)
+      if (rows[i].state == state && noted.emplace(i, end.what).second)
+        rows[i].cause += (rows[i].cause.empty() ? "" : ", ") + end.what;
 }
 
 GradientState state_of(const Tensor& w, const Tensor& g) {
@@ -130,10 +138,12 @@ std::ostream& operator<<(std::ostream& out, const AuditReport& report) {
 }
 
 AuditReport audit(const NamedTensors& parameters, const std::function<Tensor()>& loss) {
+  check<ValueError>(loss != nullptr,
+                    "audit: needs a function that computes the loss, got an empty one");
   Tensors wanted;
   for (const auto& [name, w] : parameters)
     if (w.requires_grad()) wanted.push_back(w);
-  Ends ends;
+  Ends ends(parameters);
   const Tensor y = loss();
   check<GraphError>(y.defined(), "audit: the loss must be a tensor, got an undefined one");
   Tensors found(wanted.size());
@@ -146,9 +156,9 @@ AuditReport audit(const NamedTensors& parameters, const std::function<Tensor()>&
     const Tensor g = w.requires_grad() ? found[next++] : Tensor();
     report.rows.push_back({name, state_of(w, g), {}});
   }
-  add_causes(ends.cuts, GradientState::missing, parameters, report.rows);
-  add_causes(ends.zeros, GradientState::zero, parameters, report.rows);
-  add_causes(ends.not_finite, GradientState::not_finite, parameters, report.rows);
+  add_causes(ends.cuts, GradientState::missing, report.rows);
+  add_causes(ends.zeros, GradientState::zero, report.rows);
+  add_causes(ends.not_finite, GradientState::not_finite, report.rows);
   for (AuditRow& row : report.rows)
     if (row.state == GradientState::missing)
       row.cause = row.cause.empty() ? "the loss does not use it, or only its numbers"

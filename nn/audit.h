@@ -36,7 +36,8 @@ std::ostream& operator<<(std::ostream& out, const AuditReport& report);
 /// (argmax, comparisons); at the operation whose rule makes it 0 (sign) or not finite. Gradients
 /// that stand in the parameters stay as they are.
 ///   const AuditReport report = audit(model, [&] { return cross_entropy(model(x), labels); });
-/// Throws    what loss and grad throw: GraphError if the loss has several elements
+/// Throws    what loss and grad throw: GraphError if the loss has several elements; ValueError if
+///           the function is empty
 /// Cost      a forward and a backward pass, and a walk over the graph for each place found
 AuditReport audit(const NamedTensors& parameters, const std::function<Tensor()>& loss);
 

@@ -33,6 +33,24 @@ TEST_CASE("the first operation that makes an infinity is named with what it read
         "f32[1], 1 of 1 not finite from x[0] = f32[1] in [0, 0]");
 }
 
+TEST_CASE("frozen parameters are named") {
+  const Tensor frozen = vector({0, 1}), w = leaf({1, 1}), other = vector({0, 1});
+  const NamedTensors names = {{"w", w}, {"frozen", frozen}, {"other", other}, {"none", Tensor()}};
+  CHECK(anomaly_of(names, [&] { frozen / frozen; }).ends_with("; reads frozen"));
+  CHECK(anomaly_of(names, [&] { w / frozen; }).ends_with("; reads frozen, w"));
+  CHECK(anomaly_of(names,
+                   [&] {
+                     log(transpose(reshape(frozen, {1, 2})));
+                   })
+            .ends_with("; reads "
+                       "frozen"));
+  const Tensor huge = vector({1e300, 1});
+  const Tensor y = w * huge;
+  CHECK(anomaly_of({{"huge", huge}, {"w", w}}, [&] {
+          backward(y, vector({1e10, 1}));
+        }).ends_with("; reads huge, w"));
+}
+
 TEST_CASE("only the nearest parameters are named") {
   const Tensor far = leaf({1}), near = leaf({0});
   CHECK(anomaly_of({{"far", far}, {"near", near}}, [&] {

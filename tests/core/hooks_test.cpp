@@ -145,6 +145,10 @@ TEST_CASE("a hook's mistakes are errors and leave the engine usable") {
   const Tensor other = leaf({3});
   backward(other * other);
   CHECK(other.grad().item() == 6);
+  const std::string no_function = "on_gradient: needs a function to call, got an empty one";
+  CHECK(message_of<ValueError>([&] { std::ignore = add_hook(x, nullptr); }) == no_function);
+  const std::function<void(const Tensor&)> looks;
+  CHECK(message_of<ValueError>([&] { std::ignore = on_gradient(x, looks); }) == no_function);
   CHECK(message_of<GraphError>([] { std::ignore = add_hook(tensor(1), nullptr); }) ==
         "on_gradient: f32[] does not require gradients; call set_requires_grad() on it, or on the "
         "leaves that it depends on");

@@ -79,6 +79,29 @@ TEST_CASE("every operation that makes a gradient infinite is named") {
   CHECK_THROWS_AS(nn::audit({{"w", w}}, [] { return Tensor(); }), GraphError);
 }
 
+TEST_CASE("an operation inside a checkpoint is named as it would be without") {
+  const Tensor w = leaf({0, 2}), v = leaf({1, 1});
+  const NamedTensors both = {{"w", w}, {"v", v}};
+  const auto infinite = [v](const Tensors& in) { return sqrt(in[0] * v); };
+  const auto none = [v](const Tensors& in) { return relu(-1.0 * (in[0] * v) - 1); };
+  for (const std::function<Tensor(const Tensors&)>& f :
+       {std::function<Tensor(const Tensors&)>(infinite),
+        std::function<Tensor(const Tensors&)>(none)}) {
+    const auto plain = rows(both, [&] { return sum(f({w * 1})); });
+    CHECK(rows(both, [&] { return sum(checkpoint(f, {w * 1})); }) == plain);
+    const auto nested = [f](const Tensors& in) { return checkpoint(f, in); };
+    CHECK(rows(both, [&] { return sum(checkpoint(nested, {w * 1})); }) == plain);
+  }
+  CHECK(rows(both, [&] { return sum(checkpoint(infinite, {w * 1})); }) ==
+        Lines{"w  not finite: sqrt", "v  not finite: sqrt"});
+}
+
+TEST_CASE("an audit without a function is an error") {
+  CHECK(message_of<ValueError>([] {
+          nn::audit({{"w", leaf({1})}}, nullptr);
+        }) == "audit: needs a function that computes the loss, got an empty one");
+}
+
 TEST_CASE("a path that goes on elsewhere is no ending") {
   const Tensor w = leaf({1, 2});
   CHECK(rows({{"w", w}}, [&] { return sum(where(w > 1.5, w, detach(w))); }) == Lines{"w  ok"});
