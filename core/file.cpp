@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -17,7 +18,8 @@ namespace fs = std::filesystem;
 
 /// Fails with the reason that the last system call left in errno.
 [[noreturn]] void fail_to(const char* act, const fs::path& path) {
-  fail<FileError>("file: cannot ", act, " ", path, ": ", std::generic_category().message(errno));
+  fail<FileError>("file: cannot ", act, " ", shown(path), ": ",
+                  std::generic_category().message(errno));
 }
 
 /// A system call that signals interrupt is to be made again.
@@ -31,12 +33,14 @@ auto uninterrupted(Call call) {
 /// A file beside the target that is removed again unless it takes the target's place.
 class Replacement {
  public:
-  explicit Replacement(const fs::path& target) : target_(target) {
+  /// `mode` holds the permissions of a target that exists.
+  Replacement(const fs::path& target, std::optional<mode_t> mode) : target_(target), mode_(mode) {
+    constexpr size_t kKept = 100;  // bytes: a name of the full length has no room for a suffix
+    const std::string name = target.filename().native().substr(0, kKept);
     for (int number = 0; descriptor_ < 0; ++number) {
-      path_ = target;
-      path_ += ".";
-      path_ += std::to_string(number) + ".tmp";
-      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      path_ = target.parent_path() / (name + "." + std::to_string(number) + ".tmp");
+      descriptor_ =
+          ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0666));
       if (descriptor_ < 0 && errno != EEXIST && errno != EINTR) fail_to("write", target_);
     }
   }
@@ -58,6 +62,8 @@ class Replacement {
   }
 
   void take_place() {
+    // The umask may have taken permissions away that the target has.
+    if (mode_ && ::fchmod(descriptor_, *mode_) != 0) fail_to("write", target_);
     if (uninterrupted([&] { return ::fsync(descriptor_); }) != 0) fail_to("write", target_);
     const int closed = ::close(std::exchange(descriptor_, -1));
     if (closed != 0) fail_to("write", target_);
@@ -67,10 +73,24 @@ class Replacement {
 
  private:
   fs::path target_;
+  std::optional<mode_t> mode_;
   fs::path path_;
   int descriptor_ = -1;
   bool done_ = false;
 };
+
+/// The file that a path leads to: the end of its links, where nothing need be yet.
+fs::path linked_file(const fs::path& path) {
+  constexpr int kMostLinks = 40;  // as the kernel follows
+  fs::path target = path;
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
+    errno = ELOOP;
+    if (links == kMostLinks) fail_to("write", path);
+    target = target.parent_path() / fs::read_symlink(target, error);
+  }
+  return target;
+}
 
 /// Lets a new name reach the disk. Not every file system can, and the content is whole either way.
 void sync_folder(const fs::path& folder) {
@@ -96,7 +116,7 @@ InputFile::InputFile(const fs::path& path)
     return;
   }
   ::close(descriptor_);
-  fail<FileError>("file: cannot read ", path, ": it is ",
+  fail<FileError>("file: cannot read ", shown(path), ": it is ",
                   S_ISDIR(status.st_mode) ? "a folder" : "no regular file");
 }
 
@@ -107,7 +127,7 @@ void InputFile::read(void* to, size_t bytes) {
   while (bytes > 0) {
     const ssize_t got = uninterrupted([&] { return ::read(descriptor_, next, bytes); });
     if (got < 0) fail_to("read", path_);
-    check<FileError>(got > 0, "file: cannot read ", path_, ": it became shorter meanwhile");
+    check<FileError>(got > 0, "file: cannot read ", shown(path_), ": it became shorter meanwhile");
     next += got;
     bytes -= static_cast<size_t>(got);
   }
@@ -115,7 +135,7 @@ void InputFile::read(void* to, size_t bytes) {
 
 std::ostream& operator<<(std::ostream& out, const Quoted& q) {
   using nlohmann::json;
-  return out << json(q.text.substr(0, 100)).dump(-1, ' ', false, json::error_handler_t::replace);
+  return out << json(q.text.substr(0, q.most)).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::string read_file(const fs::path& path) {
@@ -126,16 +146,15 @@ std::string read_file(const fs::path& path) {
 }
 
 void replace_file(const fs::path& path, std::span<const std::string_view> parts) {
-  std::error_code error;
-  // Where a link leads: the file there is to be replaced, not the link.
-  const fs::path target = fs::weakly_canonical(path, error);
-  check<FileError>(!error, "file: cannot write ", path, ": ", error.message());
+  const fs::path target = linked_file(path);
   if (::access(target.c_str(), W_OK) != 0 && errno != ENOENT) fail_to("write", path);
-  const fs::file_status status = fs::status(target, error);
-  check<FileError>(!fs::is_directory(status), "file: cannot write ", path, ": it is a folder");
-  check<FileError>(!fs::exists(status) || fs::is_regular_file(status), "file: cannot write ", path,
-                   ": it is no regular file");
-  Replacement replacement(target);
+  std::optional<mode_t> mode;
+  if (struct stat status{}; ::stat(target.c_str(), &status) == 0) {
+    check<FileError>(S_ISREG(status.st_mode), "file: cannot write ", shown(path), ": it is ",
+                     S_ISDIR(status.st_mode) ? "a folder" : "no regular file");
+    mode = status.st_mode & 0777;
+  }
+  Replacement replacement(target, mode);
   for (std::string_view part : parts) replacement.write(part);
   replacement.take_place();
   sync_folder(target.parent_path());

@@ -82,7 +82,7 @@ class Reader {
  private:
   template <class... Parts>
   void require(bool ok, const Parts&... parts) const {
-    check<FormatError>(ok, "load_npy: ", path_, ": ", parts...);
+    check<FormatError>(ok, "load_npy: ", shown(path_), ": ", parts...);
   }
 
   std::string header_text() {
@@ -111,7 +111,7 @@ class Reader {
   // ---- the dictionary, from front to back ----
 
   [[noreturn]] void malformed(std::string_view rule) const {
-    fail<FormatError>("load_npy: ", path_, ": the header must have ", rule, ", got ",
+    fail<FormatError>("load_npy: ", shown(path_), ": the header must have ", rule, ", got ",
                       Quoted{std::string(rest_)});
   }
 
@@ -132,7 +132,7 @@ class Reader {
       const std::string key = quoted("a key in quotes");
       expect(":", "a value after each key");
       if (key == "descr" && !descr_) {
-        check<DTypeError>(!take("["), "load_npy: ", path_,
+        check<DTypeError>(!take("["), "load_npy: ", shown(path_),
                           ": structures of several fields are not supported");
         descr_ = quoted("a descr in quotes");
       } else if (key == "fortran_order" && !fortran_order_) {
@@ -174,7 +174,7 @@ class Reader {
       int64_t size = 0;
       const auto [end, error] = std::from_chars(digits.begin(), digits.end(), size);
       if (error != std::errc() || (digits.size() > 1 && digits[0] == '0')) malformed(kRule);
-      check<ShapeError>(sizes.rank() < kMaxRank, "load_npy: ", path_, ": at most ", kMaxRank,
+      check<ShapeError>(sizes.rank() < kMaxRank, "load_npy: ", shown(path_), ": at most ", kMaxRank,
                         " axes are supported, got more");
       sizes.append(size);
       rest_.remove_prefix(digits.size());
@@ -194,18 +194,22 @@ class Reader {
     const char* why = descr.starts_with('>')    ? " (big-endian)"
                       : descr.starts_with("|O") ? " (Python objects)"
                                                 : "";
-    check<DTypeError>(found != std::end(kElements), "load_npy: ", path_,
+    check<DTypeError>(found != std::end(kElements), "load_npy: ", shown(path_),
                       ": the elements are of the unsupported type ", Quoted{descr}, why,
                       "; convert with astype('<f8'), '<f4', '<i8' or '?'");
     return *found;
   }
 
   void check_size(const Element& element) const {
-    auto bytes = static_cast<int64_t>(element.size);
+    // A shape with a 0 has no bytes, but strides: the products of its other sizes.
+    const bool empty = std::find(shape_->begin(), shape_->end(), 0) != shape_->end();
+    auto bytes = static_cast<int64_t>(empty ? 1 : element.size);
     for (int64_t size : *shape_)
       require(!__builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes), "the shape ",
-              *shape_, " has more bytes than 63 bits can count");
-    if (shape_->numel() == 0) bytes = 0;
+              *shape_,
+              empty ? " has strides that do not fit in 63 bits"
+                    : " has more bytes than 63 bits can count");
+    if (empty) bytes = 0;
     require(static_cast<uint64_t>(bytes) == data_size_, *shape_, " elements ", *descr_, " have ",
             bytes, " bytes, got ", data_size_,
             " in the file; it was truncated or something was added");
@@ -236,7 +240,7 @@ class Reader {
 Tensor load_npy(const std::filesystem::path& path) { return Reader(path).read(); }
 
 void save_npy(const std::filesystem::path& path, const Tensor& x) {
-  check<ValueError>(x.defined(), "save_npy: ", path, ": the tensor is undefined");
+  check<ValueError>(x.defined(), "save_npy: ", shown(path), ": the tensor is undefined");
   const auto* element = std::find_if(std::begin(kElements), std::end(kElements),
                                      [&](const Element& e) { return e.written_from == x.dtype(); });
   std::ostringstream text;

@@ -95,7 +95,7 @@ class Reader {
  private:
   template <class... Parts>
   [[noreturn]] void malformed(const Parts&... parts) const {
-    fail<FormatError>("load_safetensors: ", path_, ": ", parts...);
+    fail<FormatError>("load_safetensors: ", shown(path_), ": ", parts...);
   }
   template <class... Parts>
   void require(bool ok, const Parts&... parts) const {
@@ -164,22 +164,25 @@ class Reader {
     const auto found = type.get<std::string>();
     const auto* known = std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
                                      [&](const TypeName& t) { return t.name == found; });
-    check<DTypeError>(known != std::end(kTypeNames), "load_safetensors: ", path_, ": ", tensor,
-                      " has the unsupported dtype ", Quoted{found},
+    check<DTypeError>(known != std::end(kTypeNames), "load_safetensors: ", shown(path_), ": ",
+                      tensor, " has the unsupported dtype ", Quoted{found},
                       "; F32, F64, I64 and BOOL are supported");
-    check<ShapeError>(sizes.size() <= kMaxRank, "load_safetensors: ", path_, ": ", tensor, " has ",
-                      sizes.size(), " axes; at most ", kMaxRank, " are supported");
+    check<ShapeError>(sizes.size() <= kMaxRank, "load_safetensors: ", shown(path_), ": ", tensor,
+                      " has ", sizes.size(), " axes; at most ", kMaxRank, " are supported");
     Entry out{name, known->dtype, {}, natural(tensor, range[0]), natural(tensor, range[1])};
-    auto bytes = static_cast<int64_t>(size_of(out.dtype));
+    const auto fits = [&](bool ok) {
+      require(ok, tensor, " has sizes whose product does not fit in 63 bits");
+    };
+    int64_t bytes = 1;
     bool empty = false;
     for (const json& element : sizes) {
       const int64_t size = natural(tensor, element);
       out.shape.append(size);
       empty |= size == 0;
-      require(!__builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes), tensor,
-              " has sizes whose product does not fit in 63 bits");
+      fits(!__builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes));
     }
     if (empty) bytes = 0;
+    fits(!__builtin_mul_overflow(bytes, size_of(out.dtype), &bytes));
     require(out.end - out.begin == bytes, tensor, " has ", bytes, " bytes as ", found, out.shape,
             ", got the data_offsets [", out.begin, ", ", out.end, "]");
     return out;

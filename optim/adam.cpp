@@ -6,20 +6,27 @@ namespace attograd::optim {
 namespace {
 
 template <class Options>
-void check_adam(const Options& options) {
-  check_not_negative(Options::kName, {{"lr", options.lr},
-                                      {"beta1", options.beta1},
-                                      {"beta2", options.beta2},
-                                      {"eps", options.eps},
-                                      {"weight_decay", options.weight_decay}});
+void check_adam(const Options& options, DType dtype) {
+  check_not_negative(Options::kName, dtype,
+                     {{"lr", options.lr},
+                      {"beta1", options.beta1},
+                      {"beta2", options.beta2},
+                      {"weight_decay", options.weight_decay}});
+  check_eps(Options::kName, dtype, options.eps);
   check<ValueError>(options.beta1 < 1 && options.beta2 < 1, Options::kName,
                     ": betas must be < 1, got beta1 ", options.beta1, " and beta2 ", options.beta2);
+  check_not_negative(Options::kName, dtype,
+                     {{"lr / (1 - beta1)", options.lr / (1 - options.beta1)}});
 }
 
 }  // namespace
 
-void check_options(const AdamOptions& options) { check_adam(options); }
-void check_options(const AdamWOptions& options) { check_adam(options); }
+void check_options(const AdamOptions& options, DType narrowest) { check_adam(options, narrowest); }
+void check_options(const AdamWOptions& options, DType narrowest) {
+  check_adam(options, narrowest);
+  check_not_negative(AdamWOptions::kName, narrowest,
+                     {{"lr weight_decay", options.lr * options.weight_decay}});
+}
 
 void update(const AdamOptions& options, AdamState& state, Tensor& w, const Tensor& g) {
   const AdamWOptions without_decay{.lr = options.lr,

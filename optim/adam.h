@@ -38,9 +38,10 @@ struct AdamState {
   }
 };
 
-/// Throws ValueError unless lr, eps and weight_decay are finite and >= 0, and 0 <= betas < 1.
-void check_options(const AdamOptions& options);
-void check_options(const AdamWOptions& options);
+/// Throws ValueError unless lr, the first rate lr / (1 - beta1), weight_decay and eps are finite in
+/// the dtype and >= 0, eps > 0 in it (PyTorch takes 0), and 0 <= betas < 1.
+void check_options(const AdamOptions& options, DType narrowest);
+void check_options(const AdamWOptions& options, DType narrowest);
 
 /// Adam with an L2 penalty (Kingma and Ba 2015, algorithm 1), t counting from 1:
 ///   g += weight_decay w;   m = beta1 m + (1 - beta1) g;   v = beta2 v + (1 - beta2) g^2

@@ -1,3 +1,5 @@
+#include <map>
+
 #include <attograd/core/graph.h>
 #include <attograd/core/ops.h>
 #include <attograd/optim/ema.h>
@@ -19,7 +21,11 @@ void Ema::update() {
   const NoGrad averages_are_not_recorded;
   for (size_t i = 0; i < averages_.size(); ++i) {
     Tensor& average = averages_[i].second;
-    average.assign(decay_ * average + (1 - decay_) * parameters_[i].second);
+    const Tensor& w = parameters_[i].second;
+    if (decay_ == 0)
+      average.assign(w);  // 0 times infinity is NaN
+    else if (decay_ < 1)
+      average.assign(decay_ * average + (1 - decay_) * w);
   }
 }
 
@@ -41,6 +47,9 @@ NamedTensors Ema::averages() const {
 
 LoadReport Ema::load_averages(const NamedTensors& averages, const LoadOptions& how) {
   check_not_swapped("load_averages");
+  std::map<std::string, Place> places;
+  for (const auto& [name, average] : averages_) places.emplace(name, Place{average.dtype(), {}});
+  check_state("ema", places, averages);
   return load(averages_, averages, how);
 }
 

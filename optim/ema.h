@@ -8,14 +8,18 @@ namespace attograd::optim {
 /// Tarvainen and Valpola 2017, equation 1, like this):
 ///   average = decay average + (1 - decay) w
 /// It begins at the weights as they are when it is made, so it needs no bias correction. Loading a
-/// model from it is nn::load_state(model, ema.averages()).
+/// model from it is nn::load_state(model, ema.averages()). It is moved, never copied: a copy would
+/// share the averages, but not whether they are swapped.
 class Ema {
  public:
   /// Throws    ValueError unless 0 <= decay <= 1, and for what no optimizer takes as parameters
   Ema(const NamedTensors& parameters, double decay);
   Ema(const Tensors& parameters, double decay);
+  Ema(Ema&&) = default;
+  Ema& operator=(Ema&&) = default;
 
-  /// Takes in the weights. To be called after each step of the optimizer.
+  /// Takes in the weights. To be called after each step of the optimizer. A decay of 0 copies them
+  /// and one of 1 leaves the averages, to the bit and also where one is infinite.
   /// Throws    ValueError while swapped
   void update();
 
@@ -28,8 +32,9 @@ class Ema {
   /// update overwrites.
   /// Throws    ValueError while swapped
   NamedTensors averages() const;
-  /// Continues from such averages, bit for bit. Throws    FormatError as load() does; ValueError
-  /// while swapped
+  /// Continues from such averages, bit for bit.
+  /// Throws    FormatError as load() does, and for averages that are not finite in the dtype of
+  ///           their parameters: no decay but 0 ever mends one; ValueError while swapped
   LoadReport load_averages(const NamedTensors& averages, const LoadOptions& how = {});
 
  private:

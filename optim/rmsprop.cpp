@@ -3,12 +3,13 @@
 
 namespace attograd::optim {
 
-void check_options(const RmspropOptions& options) {
-  check_not_negative(RmspropOptions::kName, {{"lr", options.lr},
-                                             {"alpha", options.alpha},
-                                             {"eps", options.eps},
-                                             {"momentum", options.momentum},
-                                             {"weight_decay", options.weight_decay}});
+void check_options(const RmspropOptions& options, DType narrowest) {
+  check_not_negative(RmspropOptions::kName, narrowest,
+                     {{"lr", options.lr},
+                      {"alpha", options.alpha},
+                      {"momentum", options.momentum},
+                      {"weight_decay", options.weight_decay}});
+  check_eps(RmspropOptions::kName, narrowest, options.eps);
   check<ValueError>(options.alpha < 1, "rmsprop: alpha must be < 1, got ", options.alpha);
 }
 

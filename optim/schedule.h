@@ -27,9 +27,12 @@ inline void check_step(int64_t step) {
   check<ValueError>(step >= 0, "schedule: steps count from 0, got ", step);
 }
 
-/// Throws ValueError if step < 0 or not 0 <= warmup <= total.
+/// Throws ValueError if step < 0, total <= 0 (which would be a rate of `minimum` for ever), or not
+/// 0 <= warmup <= total.
 inline Progress progress(int64_t step, int64_t warmup, int64_t total) {
   check_step(step);
+  check<ValueError>(total > 0, "schedule: the total must be > 0, got ", total,
+                    "; it is the number of steps to fall in, the warm-up included");
   check<ValueError>(0 <= warmup && warmup <= total,
                     "schedule: the warm-up must lie within the total, got warmup = ", warmup,
                     " and total = ", total);
@@ -45,7 +48,7 @@ struct Constant {
   int64_t warmup = 0;  // steps
 
   double operator()(int64_t step) const {
-    return peak * progress(step, warmup, std::max(warmup, step)).warmup;
+    return peak * progress(step, warmup, std::max({warmup, step, int64_t{1}})).warmup;
   }
 };
 

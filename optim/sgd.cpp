@@ -3,11 +3,12 @@
 
 namespace attograd::optim {
 
-void check_options(const SgdOptions& options) {
-  check_not_negative(SgdOptions::kName, {{"lr", options.lr},
-                                         {"momentum", options.momentum},
-                                         {"dampening", options.dampening},
-                                         {"weight_decay", options.weight_decay}});
+void check_options(const SgdOptions& options, DType narrowest) {
+  check_not_negative(SgdOptions::kName, narrowest,
+                     {{"lr", options.lr},
+                      {"momentum", options.momentum},
+                      {"dampening", options.dampening},
+                      {"weight_decay", options.weight_decay}});
   check<ValueError>(options.dampening <= 1, "sgd: dampening must be <= 1, got ", options.dampening);
   check<ValueError>(!options.nesterov || (options.momentum > 0 && options.dampening == 0),
                     "sgd: nesterov needs a momentum > 0 and no dampening, got momentum ",

@@ -26,9 +26,9 @@ struct SgdState {
   }
 };
 
-/// Throws ValueError unless lr, momentum and weight_decay are finite and >= 0, 0 <= dampening <= 1,
-/// and Nesterov's form has a momentum and no dampening.
-void check_options(const SgdOptions& options);
+/// Throws ValueError unless lr, momentum and weight_decay are finite in the dtype and >= 0, 0 <=
+/// dampening <= 1, and Nesterov's form has a momentum and no dampening.
+void check_options(const SgdOptions& options, DType narrowest);
 
 /// Stochastic gradient descent as in PyTorch (Sutskever et al. 2013 with the rate outside the
 /// momentum):

@@ -1,4 +1,5 @@
 #include <csignal>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -182,6 +183,61 @@ TEST_CASE("a link stays a link and the file that it leads to is replaced") {
   write(folder / "link", "new");
   CHECK(std::filesystem::is_symlink(folder / "link"));
   CHECK(read_file(folder / "d/f") == "new");
+}
+
+TEST_CASE("a link to what is not there yet stays a link and the file appears where it leads") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "d");
+  std::filesystem::create_symlink("d/second", folder / "first");
+  std::filesystem::create_symlink(folder / "d/f", folder / "d/second");
+  write(folder / "first", "new");
+  CHECK(std::filesystem::is_symlink(folder / "first"));
+  CHECK(std::filesystem::is_symlink(folder / "d/second"));
+  CHECK(std::filesystem::is_regular_file(std::filesystem::symlink_status(folder / "d/f")));
+  CHECK(read_file(folder / "first") == "new");
+  std::filesystem::create_symlink("none/f", folder / "astray");
+  CHECK_THROWS_AS(write(folder / "astray", "x"), FileError);
+  CHECK(std::filesystem::is_symlink(folder / "astray"));
+}
+
+TEST_CASE("a file that is replaced keeps its permissions") {
+  const TemporaryFolder folder;
+  write(folder / "f", "old");
+  for (mode_t mode : {0600U, 0640U, 0666U, 0755U}) {
+    REQUIRE(chmod((folder / "f").c_str(), mode) == 0);
+    write(folder / "f", "new");
+    struct stat status {};
+    REQUIRE(stat((folder / "f").c_str(), &status) == 0);
+    CHECK((status.st_mode & 07777) == mode);
+  }
+}
+
+TEST_CASE("names as long as the system takes them are written") {
+  const TemporaryFolder folder;
+  for (size_t length : {size_t{249}, size_t{250}, size_t{255}}) {
+    const std::string name(length, 'n');
+    write(folder / name, "x");
+    CHECK(read_file(folder / name) == "x");
+    std::filesystem::remove(folder / name);
+  }
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE("paths in errors are whole and without control characters") {
+  const TemporaryFolder folder;
+  const std::string name = "\n\x1b[31m\xff" + std::string(150, 'n') + "end";
+  for (const auto& act : std::initializer_list<std::function<void()>>{
+           [&] { read_file(folder / name); }, [&] { write(folder / name / "f", "x"); }}) {
+    std::string message;
+    try {
+      act();
+    } catch (const FileError& error) {
+      message = error.what();
+    }
+    CHECK(message.find("\\n\\u001b[31m\xef\xbf\xbdnnn") != std::string::npos);
+    CHECK(message.find("nnnend") != std::string::npos);
+    CHECK(message.find('\x1b') == std::string::npos);
+  }
 }
 
 TEST_CASE("a bare name is a file in the working folder") {

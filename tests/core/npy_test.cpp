@@ -189,12 +189,24 @@ TEST_CASE("data of another length than the shape says are refused with both leng
   CHECK(refusal(with("<f8", "(1000000000000,)", kOne)).find("8000000000000 bytes, got 4") !=
         std::string::npos);
   for (const char* shape :
-       {"(4611686018427387905,)", "(2305843009213693953, 2)", "(4294967296, 4294967296)",
-        "(0, 9223372036854775807, 9223372036854775807)"}) {
+       {"(4611686018427387905,)", "(2305843009213693953, 2)", "(4294967296, 4294967296)"}) {
     CAPTURE(shape);
     CHECK(refusal(with("<f4", shape, kOne)).find("more bytes than 63 bits") != std::string::npos);
     CHECK(refusal(with("<f4", shape, "", "True")).find("more bytes than") != std::string::npos);
   }
+  // a size of 0 leaves no bytes, and strides that have to fit
+  CHECK(load(with("<f8", "(0, 4611686018427387904)", "")).shape() == Shape{0, int64_t{1} << 62});
+  CHECK(load(with("<f8", "(0, 4611686018427387904)", "", "True")).numel() == 0);
+  CHECK(refusal(with("<f4", "(0, 9223372036854775807, 9223372036854775807)", "")) ==
+        "the shape [0, 9223372036854775807, 9223372036854775807] has strides that do not fit in 63 "
+        "bits");
+}
+
+TEST_CASE("the path in an error has no control characters") {
+  const TemporaryFolder folder;
+  replace_file(folder / "a\x1b[31m", {});
+  const std::string message = message_of<FormatError>([&] { load_npy(folder / "a\x1b[31m"); });
+  CHECK(message.find("a\\u001b[31m\": ") != std::string::npos);
 }
 
 TEST_CASE("what is no npy file or of another version is refused") {

@@ -67,6 +67,13 @@ TEST_CASE("a file may hold nothing at all") {
   CHECK(with_header("{}", "").load().tensors.empty());
 }
 
+TEST_CASE("a size of 0 leaves no bytes however large the others are") {
+  const TemporaryFolder folder;
+  const Shape shape{0, int64_t{1} << 62};
+  save_safetensors(folder / "f", {{"a", zeros(shape, DType::f64)}});
+  CHECK(load_safetensors(folder / "f").tensors.at("a").shape() == shape);
+}
+
 TEST_CASE("strided tensors are written in row-major order") {
   const TemporaryFolder folder;
   const Array x = tensor({{1, 2, 3}, {4, 5, 6}}).array();

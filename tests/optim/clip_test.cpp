@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <attograd/core/create.h>
+#include <attograd/core/ops.h>
 #include <attograd/optim/clip.h>
 
 namespace attograd::optim {
@@ -15,7 +16,9 @@ Tensor with_gradient(std::initializer_list<double> g, DType dtype = DType::f64) 
   return w;
 }
 
-std::vector<double> gradient(const Tensor& w) { return w.grad().to_vector<double>(); }
+std::vector<double> gradient(const Tensor& w) {
+  return cast(w.grad(), DType::f64).to_vector<double>();
+}
 
 TEST_CASE("clipping scales all gradients by one factor and returns the norm before") {
   const Tensor a = with_gradient({3, 4});
@@ -69,6 +72,40 @@ TEST_CASE("a norm that is not finite is an error and nothing is scaled") {
   }
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(gradient_norm({with_gradient({1, -infinity})}) == infinity);
+}
+
+TEST_CASE("gradients whose norm overflows are clipped all the same") {
+  const double largest = std::numeric_limits<double>::max();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Tensor a = with_gradient({largest, -largest}), b = with_gradient({largest, largest});
+  CHECK(gradients_are_finite({a, b}));
+  CHECK(clip_gradient_norm({a, b}, infinity) == infinity);
+  CHECK(gradient(a) == std::vector<double>{largest, -largest});
+  CHECK(clip_gradient_norm({a, b}, 1e300) == infinity);
+  CHECK(gradient(a)[0] / 5e299 == doctest::Approx(1).epsilon(1e-15));
+  CHECK(gradient(a)[1] / -5e299 == doctest::Approx(1).epsilon(1e-15));
+  CHECK(gradient_norm({a, b}) / 1e300 == doctest::Approx(1).epsilon(1e-15));
+  CHECK_FALSE(gradients_are_finite({a, with_gradient({1, infinity})}));
+}
+
+TEST_CASE("a factor below what the gradients can hold loses no digits") {
+  // 1e-8 / 5e30 is 2e-39, a denormal of f32; the quotients have f32's digits
+  const Tensor a = with_gradient({3e30, 4e30}, DType::f32);
+  clip_gradient_norm({a}, 1e-8);
+  CHECK(gradient(a)[0] / 6e-9 == doctest::Approx(1).epsilon(1.2e-7));
+  CHECK(gradient(a)[1] / 8e-9 == doctest::Approx(1).epsilon(1.2e-7));
+  // 2e-100 / 5e300 underflows in f64
+  const Tensor b = with_gradient({3e300, 4e300}), small = with_gradient({1}, DType::f32);
+  clip_gradient_norm({b, small, with_gradient({})}, 5e-100);
+  CHECK(gradient(b)[0] / 3e-100 == doctest::Approx(1).epsilon(1e-15));
+  CHECK(gradient(small)[0] == 0);
+  // with 1e-6 in the denominator
+  const Tensor c = with_gradient({1e-200});
+  clip_gradient_norm({c}, 1e-60);
+  CHECK(gradient(c)[0] / 1e-254 == doctest::Approx(1).epsilon(1e-15));
+  const Tensor zero = with_gradient({0});
+  clip_gradient_norm({zero}, 1e-300);
+  CHECK(gradient(zero)[0] == 0);
 }
 
 TEST_CASE("a gradient shared by two parameters is scaled once for each") {

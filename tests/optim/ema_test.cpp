@@ -1,5 +1,6 @@
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include <doctest/doctest.h>
 #include <tests/temporary_folder.h>
@@ -74,6 +75,45 @@ TEST_CASE("swapping twice gives weights and averages back to the bit") {
   CHECK_FALSE(ema.swapped());
   CHECK(w.to_vector<float>() == std::vector<float>{0.3F, -1});
   CHECK(ema.averages()[0].second.to_vector<float>() == average);
+}
+
+TEST_CASE("a decay of 0 copies and one of 1 keeps also what is infinite") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  Tensor w = parameter({infinity, 1});
+  Ema copies(Tensors{w}, 0);
+  w.assign(tensor({3, -infinity}, DType::f64));
+  copies.update();
+  CHECK(numbers(copies.averages()[0].second) == std::vector<double>{3, -infinity});
+  Ema keeps(Tensors{w}, 1);
+  w.assign(tensor({infinity, 2}, DType::f64));
+  keeps.update();
+  CHECK(numbers(keeps.averages()[0].second) == std::vector<double>{3, -infinity});
+}
+
+TEST_CASE("averages of weights that overlap are refused") {
+  const Tensor base = tensor({1, 2, 3}, DType::f64);
+  const Tensor a = Tensor(base.array().view({2}, {1})).set_requires_grad();
+  const Tensor b = Tensor(base.array().view({2}, {1}, 1)).set_requires_grad();
+  CHECK_THROWS_WITH_AS(Ema(Tensors{a, b}, 0.5), doctest::Contains("ema: parameters must not over"),
+                       ValueError);
+}
+
+TEST_CASE("averages are moved and never copied") {
+  CHECK_FALSE(std::is_copy_constructible_v<Ema>);
+  CHECK_FALSE(std::is_copy_assignable_v<Ema>);
+  CHECK(std::is_move_constructible_v<Ema>);
+  CHECK(std::is_move_assignable_v<Ema>);
+}
+
+TEST_CASE("averages that are not finite in the dtype of the weights are not loaded") {
+  const Tensor w = parameter({1}, DType::f32);
+  Ema ema(NamedTensors{{"w", w}}, 0.5);
+  for (double bad : {std::numeric_limits<double>::quiet_NaN(), HUGE_VAL, -1e300}) {
+    CHECK_THROWS_WITH_AS(ema.load_averages({{"w", tensor({bad}, DType::f64)}}),
+                         doctest::Contains("ema: w must hold finite numbers of f32, got 1 others"),
+                         FormatError);
+    CHECK(ema.averages()[0].second.item() == 1);
+  }
 }
 
 TEST_CASE("what would mix weights and averages up is refused while they are swapped") {

@@ -61,7 +61,6 @@ TEST_CASE("a warm-up as long as the total is followed by the minimum") {
   CHECK(schedule(9) == Approx(10.0 / 11));
   CHECK(schedule(10) == 0.1);
   CHECK(Linear{.peak = 1, .minimum = 0.1, .warmup = 10, .total = 10}(10) == 0.1);
-  CHECK(Cosine{.peak = 1, .minimum = 0.1, .warmup = 0, .total = 0}(0) == 0.1);
 }
 
 TEST_CASE("a warm-up longer than the total or a negative step is an error with the numbers") {
@@ -79,6 +78,13 @@ TEST_CASE("a warm-up longer than the total or a negative step is an error with t
         std::string::npos);
   CHECK(message(Constant{.peak = 1, .warmup = -1}, 0).find("warmup = -1") != std::string::npos);
   CHECK(message(Constant{.peak = 1}, -1) == "schedule: steps count from 0, got -1");
+  // a total that was forgotten would be a rate of `minimum`, here 0, at every step
+  CHECK(message(Linear{.peak = 1}, 0) ==
+        "schedule: the total must be > 0, got 0; it is the number of steps to fall in, the warm-up "
+        "included");
+  CHECK(message(Cosine{.peak = 1, .minimum = 0.1}, 5).find("the total must be > 0") !=
+        std::string::npos);
+  CHECK(message(Linear{.peak = 1, .total = -1}, 0).find("got -1") != std::string::npos);
 }
 
 TEST_CASE("noam and step schedules follow PyTorch for 20 steps") {
