@@ -24,7 +24,7 @@ double norm_of(const Tensor& x) {
 
 /// Calls f(w, g) for each parameter that has a gradient, once.
 void for_each_gradient(const Tensors& parameters, auto&& f) {
-  for (Tensor w : distinct(parameters))
+  for (const Tensor& w : distinct(parameters))
     if (const Tensor g = w.grad(); g.defined()) f(w, g);
 }
 
@@ -67,7 +67,7 @@ double clip_gradient_norm(const Tensors& parameters, double limit) {
   if (factor >= 1 || norm == 0) return norm;
   constexpr double kSmallest = 0x1p-100;  // f32 holds such factors with all their digits
   if (factor >= kSmallest) {
-    for_each_gradient(parameters, [&](Tensor& w, const Tensor& g) { w.set_grad(g * factor); });
+    for_each_gradient(parameters, [&](Tensor w, const Tensor& g) { w.set_grad(g * factor); });
     return norm;
   }
   // The same in units of the largest entry and in f64, where nothing leaves the range.
@@ -77,7 +77,7 @@ double clip_gradient_norm(const Tensors& parameters, double limit) {
   });
   const double target = limit / (norm_in(unit, parameters) + 1e-6 / unit);
   if (target >= unit) return norm;
-  for_each_gradient(parameters, [&](Tensor& w, const Tensor& g) {
+  for_each_gradient(parameters, [&](Tensor w, const Tensor& g) {
     w.set_grad(cast(cast(g, DType::f64) / unit * target, g.dtype()));
   });
   return norm;

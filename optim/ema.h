@@ -15,8 +15,8 @@ class Ema {
   /// Throws    ValueError unless 0 <= decay <= 1, and for what no optimizer takes as parameters
   Ema(const NamedTensors& parameters, double decay);
   Ema(const Tensors& parameters, double decay);
-  Ema(Ema&&) = default;
-  Ema& operator=(Ema&&) = default;
+  Ema(Ema&&) noexcept = default;
+  Ema& operator=(Ema&&) noexcept = default;
 
   /// Takes in the weights. To be called after each step of the optimizer. A decay of 0 copies them
   /// and one of 1 leaves the averages, to the bit and also where one is infinite.

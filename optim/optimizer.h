@@ -97,8 +97,8 @@ class Optimizer {
       : Optimizer(std::vector<Group>{{parameters, options}}) {}
   explicit Optimizer(const Tensors& parameters, const Options& options = {})
       : Optimizer(numbered(parameters), options) {}
-  Optimizer(Optimizer&&) = default;
-  Optimizer& operator=(Optimizer&&) = default;
+  Optimizer(Optimizer&&) noexcept = default;
+  Optimizer& operator=(Optimizer&&) noexcept = default;
 
   /// Updates every parameter that has a gradient.
   /// Throws    NumericError if any gradient is NaN or infinite, ValueError for an option that was
