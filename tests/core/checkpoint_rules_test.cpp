@@ -45,12 +45,13 @@ TEST_CASE("a constant that was written or drawn between the runs is an error") {
   const auto draws = [&](const Tensors& in) { return in[0] * rand({2}, rng, DType::f64); };
   CHECK(error_of(checkpoint(draws, {x})) == kSomethingElse);
 
-  y = checkpoint(
-      [scale](const Tensors& in) {
-        return in[0] * transpose(expand(scale, {2, 2}));
-      },
-      {reshape(x, {1, 2})});
-  CHECK(error_of(y) == "nothing was thrown");  // strides of any kind
+  const Tensor table = counted({2, 2});
+  Tensor column(table.array().view({2}, {2}));
+  y = checkpoint([column](const Tensors& in) { return in[0] * column; }, {x});
+  column.assign(constant({0, 7}));  // 7 for 2
+  CHECK(error_of(y) == kSomethingElse);
+  y = checkpoint([table](const Tensors& in) { return in[0] * transpose(table); }, {x});
+  CHECK(error_of(y) == "nothing was thrown");
 }
 
 TEST_CASE("the same numbers by another formula are an error") {
@@ -84,8 +85,16 @@ TEST_CASE("the same numbers by another formula are an error") {
             [](const Tensor& v) {
               return reshape(v, {1, 1, 1});
             }) == kSomethingElse);
+  CHECK(fate(
+            [](const Tensor& v) {
+              return reshape(cat({v, v}, 0), {1, 2});
+            },
+            [](const Tensor& v) {
+              return reshape(cat({v, v}, 0), {2, 1});
+            }) == kSomethingElse);
   const auto fewer = [run = std::make_shared<int>(0)](const Tensors& in) {
-    return (*run)++ == 0 ? Tensors{in[0] * 2, in[0] * 2} : Tensors{in[0] * 2};
+    const Tensor twice = in[0] * 2;
+    return (*run)++ == 0 ? Tensors{twice, twice} : Tensors{twice};
   };
   CHECK(error_of(checkpoint(fewer, {x})[1]) == kSomethingElse);
   const auto numbers = [run = std::make_shared<int>(0)](const Tensors& in) {
