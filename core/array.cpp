@@ -1,4 +1,3 @@
-#include <limits>
 #include <new>
 
 #include <attograd/core/array.h>
@@ -9,7 +8,7 @@ namespace {
 
 std::shared_ptr<Storage> allocate(const Shape& shape, DType dtype) {
   const auto elements = static_cast<size_t>(shape.numel());
-  constexpr auto kLargest = static_cast<size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+  constexpr size_t kLargest = size_t{1} << 48;  // bytes that a process has addresses for
   try {
     if (elements > kLargest / size_of(dtype)) throw std::bad_alloc();
     return std::make_shared<Storage>(elements * size_of(dtype));
