@@ -26,12 +26,12 @@ using Segment = std::function<Tensors(const Tensors& x, Rng* rng)>;
 /// replayed from a copy of rng as it was, so rng itself stands as without checkpoint. Results that
 /// are no function of what requires gradients (indices, masks) pass through as constants.
 /// Gradient  of any order, and the same numbers as without checkpoint; nests
-/// Throws    GraphError if f makes a leaf of its own, or uses one on another thread; in the backward
-///           pass, if an input or a captured tensor was written since, or if f, run again, did
-///           something else; ValueError if f is empty
-/// Cost      f once more in each backward pass for each of its results that gradients come to (where
-///           those nest, the numbers multiply); one pass over the results and the constants that f
-///           reads, to recognise them
+/// Throws    GraphError if f makes a leaf of its own, or uses one on another thread; in the
+///           backward pass, if an input or a captured tensor was written since, or if f, run again,
+///           did something else; ValueError if f is empty
+/// Cost      f once more in each backward pass for each of its results that gradients come to
+///           (where those nest, the numbers multiply); one pass over the results and the constants
+///           that f reads, to recognise them
 Tensors checkpoint(const Segment& f, const Tensors& inputs, Rng* rng = nullptr);
 
 template <class F>

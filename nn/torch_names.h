@@ -21,9 +21,9 @@
 namespace attograd::nn {
 
 /// Parameters under PyTorch's names. Gradients flow through.
-/// Throws    FormatError listing the names that PyTorch's modules have no place for, or for two that
-///           get one name there; ShapeError for projections of other widths than d_model, or of
-///           which only some have a bias
+/// Throws    FormatError listing the names that PyTorch's modules have no place for, or for two
+///           that get one name there; ShapeError for projections of other widths than d_model, or
+///           of which only some have a bias
 NamedTensors to_torch(const NamedTensors& parameters);
 
 /// A state dict under the names of `parameters`, those of the module that it is for: views of it,

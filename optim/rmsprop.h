@@ -30,8 +30,8 @@ struct RmspropState {
   }
 };
 
-/// Throws ValueError unless lr, eps, momentum and weight_decay are finite in the dtype and >= 0, eps
-/// > 0 in it (PyTorch takes 0), and 0 <= alpha < 1.
+/// Throws    ValueError unless lr, eps, momentum and weight_decay are finite in the dtype and >= 0,
+///           eps > 0 and 0 <= alpha < 1
 void check_options(const RmspropOptions& options, DType narrowest);
 
 /// RMSprop as in PyTorch (Hinton 2012, lecture 6e; centred: Graves 2013, equations 38 to 41):
