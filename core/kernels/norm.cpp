@@ -39,12 +39,20 @@ struct Scaled {
   std::vector<T> x;
   int exponent = 0;
 
-  Scaled(int64_t n, const T* row) : x(row, row + n) {
+  [[gnu::noinline, gnu::cold]] const T* take(int64_t n, const T* row) {
+    x.assign(row, row + n);
+    exponent = 0;
     T largest = 0;
     for (const T v : x) largest = std::max(largest, std::fabs(v));
     if (largest > 0 && std::all_of(x.begin(), x.end(), [](T v) { return std::isfinite(v); }))
       exponent = std::ilogb(largest);
     for (T& v : x) v = std::ldexp(v, -exponent);
+    return x.data();
+  }
+
+  /// The gradient of the row from that of the scaled one, which stands in dx, unless null.
+  [[gnu::noinline, gnu::cold]] void give_back(int64_t n, T* dx) const {
+    for (int64_t i = 0; dx && i < n; ++i) dx[i] = std::ldexp(dx[i], -exponent);
   }
 };
 
@@ -71,8 +79,9 @@ template <class T, class W, class B>
 [[gnu::noinline, gnu::cold]] void scaled_layer_norm_row(int64_t n, double eps, const T* x,
                                                         const W& w, const B& b, T* y, T* mean,
                                                         T* rstd) {
-  const Scaled<T> row(n, x);
-  layer_norm_row(n, std::ldexp(eps, -2 * row.exponent), row.x.data(), w, b, y, mean, rstd);
+  Scaled<T> scaled;
+  const T* row = scaled.take(n, x);
+  layer_norm_row(n, std::ldexp(eps, -2 * scaled.exponent), row, w, b, y, mean, rstd);
   if (rstd) *rstd = -*rstd;
 }
 
@@ -118,8 +127,9 @@ template <class T, class W>
 template <class T, class W>
 [[gnu::noinline, gnu::cold]] void scaled_rms_norm_row(int64_t n, double eps, const T* x, const W& w,
                                                       T* y, T* rstd) {
-  const Scaled<T> row(n, x);
-  rms_norm_row(n, std::ldexp(eps, -2 * row.exponent), row.x.data(), w, y, rstd);
+  Scaled<T> scaled;
+  const T* row = scaled.take(n, x);
+  rms_norm_row(n, std::ldexp(eps, -2 * scaled.exponent), row, w, y, rstd);
   if (rstd) *rstd = -*rstd;
 }
 
@@ -137,16 +147,6 @@ template <class T, class W>
 #pragma omp simd
     for (int64_t i = 0; i < n; ++i) dweight[i] += static_cast<double>(g[i] * x[i] * rstd);
   }
-}
-
-/// The same for a row that was scaled, as its negative rstd tells: run(x, rstd) on the scaled row
-/// gives its dx.
-template <class T, class F>
-[[gnu::noinline, gnu::cold]] void of_scaled_row(int64_t n, const T* x, T rstd, T* dx,
-                                                const F& run) {
-  const Scaled<T> row(n, x);
-  run(row.x.data(), -rstd);
-  for (int64_t i = 0; dx && i < n; ++i) dx[i] = std::ldexp(dx[i], -row.exponent);
 }
 
 template <class T>
@@ -175,18 +175,15 @@ void layer_norm_vjp(int64_t rows, int64_t cols, const T* g, const T* x, const T*
   with_affine<T>(weight, nullptr, [=](const auto& w, const auto&) {
     const auto sums =
         sums_over_rows(rows, cols, 2 * cols, [&](int64_t begin, int64_t end, double* sum) {
+          Scaled<T> scaled;
           vectorized([&] {
             for (int64_t r = begin; r < end; ++r) {
               T* out = dx ? dx + r * cols : nullptr;
-              const auto run = [&](const T* row, T scale) {
-                layer_norm_row_vjp(cols, g + r * cols, row, w, mean[r], scale, out,
-                                   dweight ? sum : nullptr, dbias ? sum + cols : nullptr);
-              };
-              if (rstd[r] < 0) {
-                of_scaled_row(cols, x + r * cols, rstd[r], out, run);
-              } else {
-                run(x + r * cols, rstd[r]);
-              }
+              const bool is_scaled = rstd[r] < 0;
+              const T* row = is_scaled ? scaled.take(cols, x + r * cols) : x + r * cols;
+              layer_norm_row_vjp(cols, g + r * cols, row, w, mean[r], std::fabs(rstd[r]), out,
+                                 dweight ? sum : nullptr, dbias ? sum + cols : nullptr);
+              if (is_scaled) scaled.give_back(cols, out);
             }
           });
         });
@@ -212,17 +209,15 @@ void rms_norm_vjp(int64_t rows, int64_t cols, const T* g, const T* x, const T* w
   with_affine<T>(weight, nullptr, [=](const auto& w, const auto&) {
     const auto sums =
         sums_over_rows(rows, cols, cols, [&](int64_t begin, int64_t end, double* sum) {
+          Scaled<T> scaled;
           vectorized([&] {
             for (int64_t r = begin; r < end; ++r) {
               T* out = dx ? dx + r * cols : nullptr;
-              const auto run = [&](const T* row, T scale) {
-                rms_norm_row_vjp(cols, g + r * cols, row, w, scale, out, dweight ? sum : nullptr);
-              };
-              if (rstd[r] < 0) {
-                of_scaled_row(cols, x + r * cols, rstd[r], out, run);
-              } else {
-                run(x + r * cols, rstd[r]);
-              }
+              const bool is_scaled = rstd[r] < 0;
+              const T* row = is_scaled ? scaled.take(cols, x + r * cols) : x + r * cols;
+              rms_norm_row_vjp(cols, g + r * cols, row, w, std::fabs(rstd[r]), out,
+                               dweight ? sum : nullptr);
+              if (is_scaled) scaled.give_back(cols, out);
             }
           });
         });
