@@ -6,8 +6,6 @@ using namespace attograd;
 
 namespace {
 
-constexpr Reduction kReductions[] = {Reduction::mean, Reduction::sum, Reduction::none};
-
 Tensor one_per(const Tensor& y) { return ones_like(y); }
 
 }  // namespace
