@@ -11,7 +11,6 @@ using namespace attograd;
 namespace {
 
 using Values = std::vector<double>;
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// y[..., i, j] = sum_k a[..., i, k] b[..., k, j] from its definition, by broadcasting.
 Tensor definition(const Tensor& a, const Tensor& b) {
